@@ -5,6 +5,7 @@
 mod paper;
 mod run;
 mod sweep;
+mod words;
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -12,9 +13,12 @@ use std::sync::LazyLock;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use flashlane_sim::processor;
+use flashlane_trace::TimeUnit;
+
+use words::words;
 
 pub use paper::PaperArgs;
-pub use run::{Beyond, Format, Output, RangeWord, Sizes, TimeOrder, TimeUnit, Workload};
+pub use run::{Format, Output, Workload};
 pub use sweep::SweepArgs;
 
 /// The version, and the processors that this build runs on.
@@ -337,7 +341,7 @@ pub struct Reading {
     pub trace_format: Option<String>,
 
     /// Unit of its times, where they carry no date; by default the format's own
-    #[arg(long)]
+    #[arg(long, value_parser = words::<TimeUnit>())]
     pub time_unit: Option<TimeUnit>,
 
     /// Which column of a CSV is what, by name or number: time=ts:us,op=rw,offset=lba:sectors,length=bytes

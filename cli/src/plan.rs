@@ -5,10 +5,12 @@
 use std::path::{Path, PathBuf};
 
 use flashlane_outputs::shown::{self, escaped};
-use flashlane_scenario::{Device, Document, Flow, FlowSource, Range, Scenario, ScenarioError, Speedup, TraceFlow};
+use flashlane_scenario::{
+    Device, Document, Flow, FlowSource, Range, Scenario, ScenarioError, Speedup, TraceFlow, Word,
+};
 use flashlane_trace::recognise;
 
-use crate::args::{Beyond, RangeWord, Sizes, TimeOrder, TimeUnit, Workload};
+use crate::args::Workload;
 use crate::catalogue;
 use crate::fail::Failure;
 use crate::memory;
@@ -131,13 +133,13 @@ fn trace_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> 
                 let Some(trace) = &mut document.flow[i].trace else { return };
                 match key {
                     "format" => trace.format = args.trace_format.clone(),
-                    "time_unit" => trace.time_unit = args.time_unit.map(TimeUnit::key),
+                    "time_unit" => trace.time_unit = args.time_unit.map(Word),
                     "columns" => trace.columns = args.columns.clone(),
                     "speedup" => trace.speedup = speedup.map(Speedup),
                     "limit" => trace.limit = args.limit,
-                    "order" => trace.order = args.order.map(TimeOrder::key),
-                    "sizes" => trace.sizes = args.sizes.map(Sizes::key),
-                    _ => trace.beyond = args.beyond.map(Beyond::key),
+                    "order" => trace.order = args.order.map(Word),
+                    "sizes" => trace.sizes = args.sizes.map(Word),
+                    _ => trace.beyond = args.beyond.map(Word),
                 }
             });
         }
@@ -159,61 +161,11 @@ fn flow_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> {
             scenario.set(format!("flow[{i}].priority"), "--priority", |document| document.flow[i].priority = level);
         }
         if let Some(word) = args.range {
-            let range = Some(Range::Word(word.key()));
+            let range = Some(Range::Word(Word(word)));
             scenario.set(format!("flow[{i}].range"), "--range", |document| document.flow[i].range = range);
         }
     }
     Ok(())
-}
-
-impl TimeUnit {
-    /// As scenarios write it.
-    pub fn key(self) -> flashlane_scenario::TimeUnit {
-        match self {
-            TimeUnit::Ns => flashlane_scenario::TimeUnit::Ns,
-            TimeUnit::HundredNs => flashlane_scenario::TimeUnit::HundredNs,
-            TimeUnit::Us => flashlane_scenario::TimeUnit::Us,
-            TimeUnit::Ms => flashlane_scenario::TimeUnit::Ms,
-            TimeUnit::S => flashlane_scenario::TimeUnit::S,
-        }
-    }
-}
-
-impl Beyond {
-    fn key(self) -> flashlane_scenario::Beyond {
-        match self {
-            Beyond::Error => flashlane_scenario::Beyond::Error,
-            Beyond::Wrap => flashlane_scenario::Beyond::Wrap,
-            Beyond::Reject => flashlane_scenario::Beyond::Reject,
-        }
-    }
-}
-
-impl TimeOrder {
-    fn key(self) -> flashlane_scenario::TimeOrder {
-        match self {
-            TimeOrder::Error => flashlane_scenario::TimeOrder::Error,
-            TimeOrder::Clamp => flashlane_scenario::TimeOrder::Clamp,
-        }
-    }
-}
-
-impl Sizes {
-    fn key(self) -> flashlane_scenario::Sizes {
-        match self {
-            Sizes::Error => flashlane_scenario::Sizes::Error,
-            Sizes::Reject => flashlane_scenario::Sizes::Reject,
-        }
-    }
-}
-
-impl RangeWord {
-    fn key(self) -> flashlane_scenario::RangeWord {
-        match self {
-            RangeWord::All => flashlane_scenario::RangeWord::All,
-            RangeWord::Slice => flashlane_scenario::RangeWord::Slice,
-        }
-    }
 }
 
 /// Runs `flashlane check`.

@@ -71,7 +71,7 @@ fn options(reading: &Reading) -> Result<TraceOptions, Failure> {
     if let Some(text) = &reading.speedup {
         options.speedup = text.parse().map_err(|message| fault("--speedup", message))?;
     }
-    options.time_unit = reading.time_unit.map(|unit| unit.key().unit());
+    options.time_unit = reading.time_unit;
     options.offset = reading.offset.unwrap_or(0);
     Ok(options)
 }

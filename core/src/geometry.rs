@@ -29,13 +29,14 @@ pub struct Geometry {
     pub unit: UnitKind,
 }
 
-/// What a scheduling unit is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum UnitKind {
-    /// The whole chip: its dies work only as members of one advanced command.
-    Chip,
-    /// The die: dies of a chip work independently.
-    Die,
+choices! {
+    /// What a scheduling unit is.
+    pub enum UnitKind {
+        /// The whole chip: its dies work only as members of one advanced command.
+        Chip = "chip",
+        /// Each die: dies of a chip work independently.
+        Die = "die",
+    }
 }
 
 impl Geometry {

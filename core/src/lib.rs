@@ -6,6 +6,9 @@
 
 extern crate alloc;
 
+#[macro_use]
+pub mod choice;
+
 pub mod arrival;
 pub mod board;
 pub mod decide;

@@ -14,9 +14,10 @@ use flashlane_core::event::Stamped;
 use flashlane_outputs::{Entry, Store};
 use flashlane_report::metrics::FlowMetrics;
 use flashlane_scenario::workload::clone::CloneSpec;
-use flashlane_scenario::{Beyond, Document, Flow, Scenario, TraceFlow};
+use flashlane_scenario::{Document, Flow, Scenario, TraceFlow, Word};
 use flashlane_sim::{ObserverOptions, Options, RunError};
 use flashlane_sweep::{Progress, make_missing, name_of};
+use flashlane_trace::Beyond;
 
 /// The file of a run's figures in a store.
 const FIGURES: &str = "figures.json";
@@ -191,7 +192,7 @@ impl<'a> Runner<'a> {
         let flow = Flow { name: Some(name.to_owned()), ..Flow::default() };
         Ok(match self.trace(name)? {
             Some(path) => {
-                let trace = TraceFlow { limit: Some(limit), beyond: Some(Beyond::Wrap), ..TraceFlow::file(path) };
+                let trace = TraceFlow { limit: Some(limit), beyond: Some(Word(Beyond::Wrap)), ..TraceFlow::file(path) };
                 Flow { trace: Some(trace), ..flow }
             }
             None => Flow { clone: Some(clone), ..flow },

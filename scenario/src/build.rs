@@ -3,7 +3,7 @@
 //! Owns the translation key by key; what a capacity or a threshold amounts to is computed in `capacity`. Must never
 //! know files or flows' sources.
 
-use flashlane_core::geometry::{AllocationOrder, UnitKind};
+use flashlane_core::geometry::AllocationOrder;
 use flashlane_core::{Duration, Geometry};
 use flashlane_ssd::config::{self, Config, FlowConfig};
 
@@ -13,7 +13,7 @@ use super::device_error;
 use super::error::{KeyError, nearest};
 use super::required::{key, missing};
 use super::value::Limit;
-use super::words::{Charge, Dispatch, DriveState, Protocol, Rounding, Service, Unit};
+use super::words::{DriveState, Protocol, Service, Word};
 
 /// The configuration of `device` for flows of the given priorities.
 pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Config, KeyError> {
@@ -80,10 +80,7 @@ fn geometry(device: &Device) -> Result<Geometry, KeyError> {
         pages_per_block: key!(device.geometry.pages_per_block),
         page_bytes: key!(device.geometry.page_bytes),
         metadata_bytes: key!(device.geometry.metadata_bytes),
-        unit: match key!(device.geometry.unit) {
-            Unit::Chip => UnitKind::Chip,
-            Unit::Die => UnitKind::Die,
-        },
+        unit: key!(device.geometry.unit).0,
     };
     let counts = [
         ("device.geometry.channels", geometry.channels),
@@ -138,10 +135,7 @@ fn bus(device: &Device) -> Result<config::Bus, KeyError> {
     Ok(config::Bus {
         mega_transfers: limit("device.bus.mega_transfers", key!(device.bus.mega_transfers))?,
         width_bytes: key!(device.bus.width_bytes),
-        rounding: match key!(device.bus.rounding) {
-            Rounding::Exact => config::Rounding::Exact,
-            Rounding::Mqsim => config::Rounding::MqSim,
-        },
+        rounding: key!(device.bus.rounding).0,
         with_metadata: key!(device.bus.with_metadata),
         command: [
             Duration::from_ns(key!(device.bus.read_command_ns)),
@@ -150,10 +144,7 @@ fn bus(device: &Device) -> Result<config::Bus, KeyError> {
         ],
         data_out_setup: Duration::from_ns(key!(device.bus.data_out_setup_ns)),
         plane_gap: Duration::from_ns(key!(device.bus.plane_gap_ns)),
-        dispatch: match key!(device.bus.dispatch) {
-            Dispatch::Eager => config::Dispatch::Eager,
-            Dispatch::BusIdle => config::Dispatch::BusIdle,
-        },
+        dispatch: key!(device.bus.dispatch).0,
     })
 }
 
@@ -177,7 +168,7 @@ fn allocation(device: &Device) -> Result<AllocationOrder, KeyError> {
 }
 
 fn precondition(device: &Device) -> Result<config::Precondition, KeyError> {
-    Ok(match key!(device.precondition.state) {
+    Ok(match key!(device.precondition.state).0 {
         DriveState::Fresh => config::Precondition::Fresh,
         DriveState::Steady => config::Precondition::Steady,
         DriveState::Replayed => config::Precondition::Replayed { percent: key!(device.precondition.overwrite_percent) },
@@ -214,7 +205,7 @@ fn front(device: &Device) -> Result<config::Front, KeyError> {
         Limit::At(rate) => rate,
     };
     Ok(config::Front {
-        protocol: match key!(device.front.protocol) {
+        protocol: match key!(device.front.protocol).0 {
             Protocol::Nvme => config::Protocol::Nvme { depth },
             Protocol::Sata => config::Protocol::Sata { depth },
         },
@@ -231,19 +222,15 @@ fn front(device: &Device) -> Result<config::Front, KeyError> {
 
 /// How commands in the device are served. A key that only serial service heeds is an error without it.
 fn service(device: &Device) -> Result<config::Service, KeyError> {
-    let (cluster, charge) = (key!(device.front.cluster), key!(device.front.charge));
-    if key!(device.front.service) == Service::Serial {
-        let charge = match charge {
-            Charge::FreeAware => config::Charge::FreeAware,
-            Charge::Literal => config::Charge::Literal,
-        };
+    let (cluster, Word(charge)) = (key!(device.front.cluster), key!(device.front.charge));
+    if key!(device.front.service) == Word(Service::Serial) {
         return Ok(config::Service::Serial { cluster, charge });
     }
     let message = "has no meaning without front.service = \"serial\"";
     if cluster != 1 {
         return Err(KeyError::new("device.front.cluster", cluster, message));
     }
-    if charge == Charge::Literal {
+    if charge == config::Charge::Literal {
         return Err(KeyError::new("device.front.charge", "\"literal\"", message));
     }
     Ok(config::Service::Parallel)

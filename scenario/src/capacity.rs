@@ -75,7 +75,7 @@ pub(super) fn gc(device: &Device, geometry: &Geometry) -> Result<config::Gc, Key
         _ => return Err(one_of("hard_percent", "hard_blocks")),
     };
     Ok(config::Gc {
-        victim: match key!(device.gc.victim) {
+        victim: match key!(device.gc.victim).0 {
             Victim::Greedy => config::Victim::Greedy,
             Victim::Random => config::Victim::Random,
             Victim::DChoices => config::Victim::DChoices(key!(device.gc.choices)),

@@ -3,11 +3,13 @@
 //! Owns the keys of a device and how layers of them overlay each other. Promises that a key missing in one layer is
 //! taken from the layer below. Must never know what the values mean to the device (that is `build`).
 
+use flashlane_core::geometry::UnitKind;
+use flashlane_ssd::config::{Charge, Dispatch, Rounding};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::value::{Latency, Limit, text_or_table};
-use super::words::{Charge, Dispatch, DriveState, Protocol, Rounding, Service, Unit, Victim};
+use super::words::{DriveState, Protocol, Service, Victim, Word};
 
 /// Declares a table of optional keys with its overlay rule.
 macro_rules! section {
@@ -51,7 +53,7 @@ section! {
         /// Spare bytes of a page (ECC, metadata).
         metadata_bytes: u32,
         /// What owns a read and a write queue and is busy or idle as a whole: the chip or each die.
-        unit: Unit,
+        unit: Word<UnitKind>,
     }
 }
 
@@ -89,7 +91,7 @@ section! {
         /// Bytes per transfer, 1 to 64.
         width_bytes: u32,
         /// Rounding of transfer times: `exact` to the nearest ns, `mqsim` as that simulator (6 ns per two bytes at 333 MT/s).
-        rounding: Rounding,
+        rounding: Word<Rounding>,
         /// Whether a page's spare bytes are transferred too.
         with_metadata: bool,
         /// Command phase of a read on the bus, ns.
@@ -103,7 +105,7 @@ section! {
         /// Extra array time of each further plane of a command, ns.
         plane_gap_ns: u64,
         /// When a free unit chooses its next command: `eager` at once, `bus-idle` when its channel is free too.
-        dispatch: Dispatch,
+        dispatch: Word<Dispatch>,
     }
 }
 
@@ -130,7 +132,7 @@ section! {
     /// Garbage collection. Thresholds are free blocks of a plane, given as a count or as percent of its blocks.
     Gc {
         /// How a victim block is chosen.
-        victim: Victim,
+        victim: Word<Victim>,
         /// Random candidate blocks for `d-choices`.
         choices: u32,
         /// A plane collects with fewer free blocks than this, percent of its blocks (rounded up, at least 2 blocks).
@@ -172,7 +174,7 @@ section! {
     /// Host interface.
     Front {
         /// `nvme`: a submission and completion queue per flow; `sata`: one queue of tags (NCQ) for all flows.
-        protocol: Protocol,
+        protocol: Word<Protocol>,
         /// Commands outstanding: of each flow (nvme) or of all together (sata). More wait in the host.
         depth: Limit,
         /// Commands the device holds at a time, all flows together.
@@ -187,12 +189,12 @@ section! {
         link_latency_ns: u64,
         /// How commands in the device are served: `parallel` by the flash, or `serial` one command at a time for the page times of the
         /// pages it misses in the buffer, without bus, map and garbage collection (needs `in_flight = 1`).
-        service: Service,
+        service: Word<Service>,
         /// With serial service: pages served at a time, 1 to the number of chips.
         cluster: u32,
         /// With serial service, what a write pays for: `free-aware` the dirty pages that it evicts from the buffer, `literal`
         /// every page that it misses.
-        charge: Charge,
+        charge: Word<Charge>,
         /// Priority levels, 1 to 8. 0: as many as the flows use.
         priority_levels: u8,
     }
@@ -206,7 +208,7 @@ section! {
         /// `replayed` (full, and overwritten at random page by page with this device's own garbage collection;
         /// `overwrite_percent` says how long; takes about 0.025 s of CPU per GB, once for all
         /// runs of a comparison, and with `--state FILE` once for all comparisons).
-        state: DriveState,
+        state: Word<DriveState>,
         /// For `filled`: percent of the logical pages, 0 to 100, in steps of 0.1.
         fill_percent: f64,
         /// For `replayed`: overwrites, percent of the logical pages, 0 to 10000.

@@ -5,12 +5,15 @@
 
 use std::borrow::Cow;
 
+use flashlane_core::choice::Choice;
+use flashlane_core::choices;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::trace::TraceFlow;
 use super::value::text_or_table;
+use super::words::Word;
 use crate::workload::clone::CloneSpec;
 use crate::workload::scene::SceneRequest;
 use crate::workload::synthetic::SyntheticSpec;
@@ -48,19 +51,19 @@ pub struct Flow {
 #[serde(rename_all = "kebab-case", untagged)]
 pub enum Range {
     /// All of it, or an equal slice.
-    Word(RangeWord),
+    Word(Word<RangeWord>),
     /// Bytes.
     Bytes(ByteRange),
 }
 
-/// A part of the drive by name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RangeWord {
-    /// All of it.
-    All,
-    /// An equal part of its own.
-    Slice,
+choices! {
+    /// A part of the drive by name.
+    pub enum RangeWord {
+        /// All of it.
+        All = "all",
+        /// An equal part of its own.
+        Slice = "slice",
+    }
 }
 
 /// A part of the drive in bytes.
@@ -80,11 +83,7 @@ impl<'de> Deserialize<'de> for Range {
         let range: Result<Range, String> = text_or_table(
             deserializer,
             RANGE,
-            |word| match word.as_str() {
-                "all" => Ok(Range::Word(RangeWord::All)),
-                "slice" => Ok(Range::Word(RangeWord::Slice)),
-                _ => Err(word),
-            },
+            |word| RangeWord::of(&word).map(|known| Range::Word(Word(known))).ok_or(word),
             |bytes| Ok(Range::Bytes(bytes)),
         )?;
         range.map_err(|word| D::Error::custom(format_args!("unknown range \"{word}\", expected {RANGE}")))
@@ -100,6 +99,6 @@ impl JsonSchema for Range {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let bytes = generator.subschema_for::<ByteRange>();
-        json_schema!({ "x-type": RANGE, "anyOf": [{ "enum": ["all", "slice"] }, bytes] })
+        json_schema!({ "x-type": RANGE, "anyOf": [{ "enum": RangeWord::WORDS }, bytes] })
     }
 }

@@ -10,7 +10,7 @@
 //! flow, trace     [[flow]]
 //! host            [host]: CPUs, waiting, background
 //! device, preset  [device] over a shipped device
-//! words           the device's keys whose values are keywords
+//! words           keys whose values are words
 //! scheduler       names and mixes
 //! value           shapes of values
 //! assign          keys set by their path
@@ -64,9 +64,9 @@ pub use host::{BackgroundKeys, CompletionWord, Host, PredictorWord, WindowKey, W
 pub use preset::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
 pub use resolve::{FlowPlan, FlowSource};
 pub use scheduler::{Mix, SchedulerChoice};
-pub use trace::{Beyond, Sizes, Speedup, TimeOrder, TimeUnit, TraceFlow};
+pub use trace::{Speedup, TraceFlow};
 pub use value::{Latency, Limit};
-pub use words::{Charge, Dispatch, DriveState, Protocol, Rounding, Service, Unit, Victim};
+pub use words::{DriveState, Protocol, Service, Victim, Word};
 
 use error::{KeyError, Origin};
 use flashlane_sched::catalogue::Catalogue;

@@ -15,7 +15,7 @@ use super::names;
 use super::preset::{DEFAULT_PRESET, PRESETS, Preset};
 use super::scheduler::SchedulerChoice;
 use super::trace::TraceFlow;
-use super::words::Service;
+use super::words::{Service, Word};
 use crate::workload::AddressRange;
 use crate::workload::clone::CloneSpec;
 use crate::workload::scene::{SceneRequest, SceneSource};
@@ -62,7 +62,7 @@ impl Device {
         })?;
         let mut device = preset.device();
         device.overlay(self);
-        if device.front.service == Some(Service::Serial) {
+        if device.front.service == Some(Word(Service::Serial)) {
             self.check_serial_buffer()?;
             // A preset's value is for the flash.
             device.buffer.flush_above = None;
@@ -197,9 +197,9 @@ struct Drive {
 fn range(flow: &Flow, i: usize, flows: u64, drive: &Drive) -> Result<ByteRange, KeyError> {
     let Drive { page, pages } = *drive;
     let default = if flow.request.is_empty() { RangeWord::Slice } else { RangeWord::All };
-    match flow.range.unwrap_or(Range::Word(default)) {
-        Range::Word(RangeWord::All) => Ok(ByteRange { offset: 0, length: pages * page }),
-        Range::Word(RangeWord::Slice) => {
+    match flow.range.unwrap_or(Range::Word(Word(default))) {
+        Range::Word(Word(RangeWord::All)) => Ok(ByteRange { offset: 0, length: pages * page }),
+        Range::Word(Word(RangeWord::Slice)) => {
             let slice = pages / flows;
             if slice == 0 {
                 let message =

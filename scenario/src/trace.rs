@@ -7,12 +7,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
+use flashlane_trace::{Beyond, Sizes, TimeOrder, TimeUnit, TraceOptions};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::value::text_or_table;
-use flashlane_trace::TraceOptions;
+use super::words::Word;
 
 /// A trace file and how it is replayed. `trace = "FILE"` is short for `trace = { path = "FILE" }`.
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +26,7 @@ pub struct TraceFlow {
     pub format: Option<String>,
     /// The unit of its times, for formats whose times include no date. Default: the format's own.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub time_unit: Option<TimeUnit>,
+    pub time_unit: Option<Word<TimeUnit>>,
     /// Which column of a CSV is what, by its name in the header or its number: `"time=ts:us,op=rw,offset=lba:sectors,length=bytes"`
     /// (docs/traces.md). Default: `time_ns` (or `time_us`, `time_ms`, `time_s`), `op`, `offset`, `length`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,13 +51,13 @@ pub struct TraceFlow {
     pub device: Option<String>,
     /// Requests beyond the flow's range. Default `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub beyond: Option<Beyond>,
+    pub beyond: Option<Word<Beyond>>,
     /// Times that go backwards. Default `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<TimeOrder>,
+    pub order: Option<Word<TimeOrder>>,
     /// Sizes of zero or above `max_request_bytes`. Default `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sizes: Option<Sizes>,
+    pub sizes: Option<Word<Sizes>>,
     /// The largest legal request, bytes. Default 67108864 (64 MiB).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_request_bytes: Option<u64>,
@@ -86,26 +87,16 @@ impl TraceFlow {
         let options = TraceOptions {
             format,
             columns,
-            time_unit: self.time_unit.map(TimeUnit::unit),
+            time_unit: self.time_unit.map(|word| word.0),
             speedup,
             start: self.start_ns.map_or(plain.start, flashlane_core::Time::from_ns),
             offset: self.offset.unwrap_or(plain.offset),
             limit: self.limit,
             loops: self.loops.unwrap_or(plain.loops),
             device: self.device.clone(),
-            beyond: match self.beyond {
-                None | Some(Beyond::Error) => flashlane_trace::Beyond::Error,
-                Some(Beyond::Wrap) => flashlane_trace::Beyond::Wrap,
-                Some(Beyond::Reject) => flashlane_trace::Beyond::Reject,
-            },
-            order: match self.order {
-                None | Some(TimeOrder::Error) => flashlane_trace::Order::Error,
-                Some(TimeOrder::Clamp) => flashlane_trace::Order::Clamp,
-            },
-            sizes: match self.sizes {
-                None | Some(Sizes::Error) => flashlane_trace::Sizes::Error,
-                Some(Sizes::Reject) => flashlane_trace::Sizes::Reject,
-            },
+            beyond: self.beyond.map_or(plain.beyond, |word| word.0),
+            order: self.order.map_or(plain.order, |word| word.0),
+            sizes: self.sizes.map_or(plain.sizes, |word| word.0),
             max_request_bytes: self.max_request_bytes.unwrap_or(plain.max_request_bytes),
             ..plain
         };
@@ -123,72 +114,6 @@ impl TraceFlow {
         let table = generator.subschema_for::<TraceFlow>();
         json_schema!({ "x-type": "a path, or a table", "anyOf": [{ "type": "string" }, table] })
     }
-}
-
-/// The unit of a trace's times.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
-pub enum TimeUnit {
-    /// Nanoseconds.
-    Ns,
-    /// Units of 100 ns.
-    #[serde(rename = "100ns")]
-    HundredNs,
-    /// Microseconds.
-    Us,
-    /// Milliseconds.
-    Ms,
-    /// Seconds.
-    S,
-}
-
-impl TimeUnit {
-    /// In the reader's form.
-    pub fn unit(self) -> flashlane_trace::TimeUnit {
-        match self {
-            TimeUnit::Ns => flashlane_trace::TimeUnit::Ns,
-            TimeUnit::HundredNs => flashlane_trace::TimeUnit::HundredNs,
-            TimeUnit::Us => flashlane_trace::TimeUnit::Us,
-            TimeUnit::Ms => flashlane_trace::TimeUnit::Ms,
-            TimeUnit::S => flashlane_trace::TimeUnit::S,
-        }
-    }
-}
-
-/// Requests that reach beyond the range.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
-pub enum Beyond {
-    /// The trace is refused there.
-    Error,
-    /// The address is taken modulo the range.
-    Wrap,
-    /// The request is left out and counted.
-    Reject,
-}
-
-/// Times that go backwards.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
-pub enum TimeOrder {
-    /// The trace is refused there.
-    Error,
-    /// The request takes its predecessor's time and is counted.
-    Clamp,
-}
-
-/// Requests of no bytes, or of too many.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
-pub enum Sizes {
-    /// The trace is refused there.
-    Error,
-    /// The request is left out and counted.
-    Reject,
 }
 
 /// A speedup as its decimal text or ratio, so that no digit is lost on the way to the reader.

@@ -1,107 +1,108 @@
-//! The device keys whose values are keywords.
+//! Keys whose values are words.
 //!
-//! Owns the keywords and their meanings; the schema and the messages list them from here.
+//! Owns how a word is read, written and described; the words and their meanings are the type's own list. Types of the device that take
+//! numbers with some of their values are listed here.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 
-/// Declares an enum of keywords.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $word:ident,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-        #[serde(rename_all = "kebab-case")]
-        #[schemars(inline)]
-        pub enum $name { $($(#[$word_doc])* $word,)* }
-    };
-}
+use flashlane_core::choice::Choice;
+use flashlane_core::choices;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{EnumAccess, Error, VariantAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-words! {
-    /// What a scheduling unit is.
-    Unit {
-        /// The whole chip.
-        Chip,
-        /// Each die.
-        Die,
+/// A value that users write as a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Word<C>(pub C);
+
+impl<C: Choice> Serialize for Word<C> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.word())
     }
 }
 
-words! {
-    /// Rounding of bus times.
-    Rounding {
-        /// To the nearest ns.
-        Exact,
-        /// As MQSim.
-        Mqsim,
+impl<'de, C: Choice> Deserialize<'de> for Word<C> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Word<C>, D::Error> {
+        struct Reader<C>(PhantomData<C>);
+        impl<'de, C: Choice> Visitor<'de> for Reader<C> {
+            type Value = Word<C>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a word, one of {}", C::WORDS.join(", "))
+            }
+            fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Word<C>, A::Error> {
+                let (text, value): (Cow<'de, str>, _) = access.variant()?;
+                let word = C::of(&text).ok_or_else(|| A::Error::unknown_variant(&text, C::WORDS))?;
+                value.unit_variant()?;
+                Ok(Word(word))
+            }
+        }
+        // As an enum, so that `{ word = value }` is an error about the value.
+        deserializer.deserialize_enum("word", C::WORDS, Reader(PhantomData))
     }
 }
 
-words! {
-    /// When a free unit chooses.
-    Dispatch {
-        /// At once.
-        Eager,
-        /// When the bus is free too.
-        BusIdle,
+impl<C: Choice> JsonSchema for Word<C> {
+    fn schema_name() -> Cow<'static, str> {
+        std::any::type_name::<C>().into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words = C::LIST.iter().map(|named| json_schema!({ "const": named.word, "description": named.meaning }));
+        json_schema!({ "oneOf": words.collect::<Vec<_>>() })
     }
 }
 
-words! {
+choices! {
     /// Victim selection.
-    Victim {
+    pub enum Victim {
         /// Fewest valid pages.
-        Greedy,
+        Greedy = "greedy",
         /// Any block with an invalid page.
-        Random,
+        Random = "random",
         /// The best of `choices` drawn at random.
-        DChoices,
+        DChoices = "d-choices",
         /// Sealed longest ago.
-        Fifo,
+        Fifo = "fifo",
         /// Largest benefit over cost, with age.
-        CostBenefit,
+        CostBenefit = "cost-benefit",
     }
 }
 
-words! {
+choices! {
     /// Host protocol.
-    Protocol {
+    pub enum Protocol {
         /// NVMe.
-        Nvme,
+        Nvme = "nvme",
         /// SATA with native command queuing.
-        Sata,
+        Sata = "sata",
     }
 }
 
-words! {
+choices! {
     /// How commands in the device are served.
-    Service {
+    pub enum Service {
         /// By the flash.
-        Parallel,
+        Parallel = "parallel",
         /// One after the other, without the flash.
-        Serial,
+        Serial = "serial",
     }
 }
 
-words! {
-    /// What a write pays for under serial service.
-    Charge {
-        /// The dirty pages that it drives out.
-        FreeAware,
-        /// Every page that it misses.
-        Literal,
-    }
-}
-
-words! {
+choices! {
     /// State of the drive before the first request.
-    DriveState {
+    pub enum DriveState {
         /// Erased.
-        Fresh,
+        Fresh = "fresh",
         /// Written once, in part.
-        Filled,
+        Filled = "filled",
         /// Garbage collection in equilibrium.
-        Steady,
+        Steady = "steady",
         /// Overwritten at random before the run.
-        Replayed,
+        Replayed = "replayed",
     }
 }

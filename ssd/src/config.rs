@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use flashlane_core::choices;
 use flashlane_core::geometry::AllocationOrder;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry};
@@ -427,22 +428,24 @@ pub struct Bus {
     pub dispatch: Dispatch,
 }
 
-/// Rounding of bus times.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rounding {
-    /// `round_half_up(bytes * 1000 / (width * mega_transfers))` ns.
-    Exact,
-    /// As MQSim: `floor(2000 / mega_transfers)` ns for two transfers, which is 6 ns for two bytes at 333 MT/s.
-    MqSim,
+choices! {
+    /// Rounding of bus times.
+    pub enum Rounding {
+        /// To the nearest ns: `round_half_up(bytes * 1000 / (width * mega_transfers))`.
+        Exact = "exact",
+        /// As MQSim: `floor(2000 / mega_transfers)` ns for two transfers, which is 6 ns for two bytes at 333 MT/s.
+        MqSim = "mqsim",
+    }
 }
 
-/// When a free unit chooses its next command.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Dispatch {
-    /// At once; the chosen command then waits for the bus if it needs it.
-    Eager,
-    /// Only while the bus is free too, as MQSim does.
-    BusIdle,
+choices! {
+    /// When a free unit chooses its next command.
+    pub enum Dispatch {
+        /// At once; the chosen command then waits for the bus if it needs it.
+        Eager = "eager",
+        /// Only while the bus is free too, as MQSim does.
+        BusIdle = "bus-idle",
+    }
 }
 
 // The host interface: protocol, limits, link, and how commands in the device are served.
@@ -479,13 +482,14 @@ pub enum Service {
     },
 }
 
-/// What a write pays for under serial service (D-NCQ-06).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Charge {
-    /// The dirty pages that it drives out of the buffer.
-    FreeAware,
-    /// Every page that the buffer does not hold.
-    Literal,
+choices! {
+    /// What a write pays for under serial service (D-NCQ-06).
+    pub enum Charge {
+        /// The dirty pages that it evicts from the buffer.
+        FreeAware = "free-aware",
+        /// Every page that the buffer does not hold.
+        Literal = "literal",
+    }
 }
 
 /// Host protocol.

@@ -11,6 +11,7 @@ use super::format::cells::{CellReader, cells};
 use super::format::record::Line;
 use flashlane_core::Op;
 use flashlane_core::arrival::WorkloadError;
+use flashlane_core::choice::Choice;
 
 /// Separators, in the order in which equals are preferred.
 const SEPARATORS: [(u8, &str); 5] =
@@ -206,7 +207,10 @@ fn unit_of_times(spec: &ColumnSpec, unit: Option<TimeUnit>, name: &str) -> Resul
         (Some(unit), _) | (None, Some(unit)) => Ok(unit),
         (None, None) => suffix.ok_or_else(|| {
             let column = spec.time.shown();
-            format!("time={column}: in which unit? give time={column}:UNIT, where UNIT is one of {}", TimeUnit::keys())
+            format!(
+                "time={column}: in which unit? give time={column}:UNIT, where UNIT is one of {}",
+                TimeUnit::WORDS.join(", ")
+            )
         }),
     }
 }
@@ -240,7 +244,8 @@ pub(super) fn own(lines: &[&[u8]]) -> Option<ColumnSpec> {
         if !["op", "offset", "length"].into_iter().all(has) {
             return None;
         }
-        let mut units = TimeUnit::ALL.into_iter().map(ColumnSpec::own).filter(|spec| has(&spec.time.shown()));
+        let mut units =
+            TimeUnit::LIST.iter().map(|unit| ColumnSpec::own(unit.value)).filter(|spec| has(&spec.time.shown()));
         match (units.next(), units.next()) {
             (Some(spec), None) => Some(spec),
             _ => None,

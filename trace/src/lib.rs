@@ -66,7 +66,7 @@ pub use convert::{ConvertError, ConvertReport, convert};
 pub use counts::TraceCounts;
 pub use format::Format;
 pub use input::{files, rereadable};
-pub use options::{Action, Beyond, JITTER_SEED, Order, Sizes, Speedup, TraceOptions};
+pub use options::{Action, Beyond, JITTER_SEED, Sizes, Speedup, TimeOrder, TraceOptions};
 pub use rate::RecordedRate;
 pub use recognise::recognise;
 pub use recognition::Recognition;

@@ -3,7 +3,7 @@
 //! The defaults change nothing and tolerate nothing: real time, the whole file, once, and an error for anything
 //! irregular.
 
-use flashlane_core::Time;
+use flashlane_core::{Time, choices};
 
 pub use super::action::Action;
 use super::{ColumnSpec, Format, TimeUnit, error};
@@ -97,62 +97,43 @@ impl std::str::FromStr for Speedup {
     }
 }
 
-/// What happens to a request that reaches beyond the drive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Beyond {
-    /// The trace is refused there.
-    #[default]
-    Error,
-    /// Its address is taken modulo the drive's size; if it then straddles the end, it starts at 0.
-    Wrap,
-    /// It is left out and counted.
-    Reject,
+choices! {
+    /// What happens to a request that reaches beyond the drive.
+    #[derive(Default)]
+    pub enum Beyond {
+        /// The trace is refused there.
+        #[default]
+        Error = "error",
+        /// The address is taken modulo the flow's part of the drive; if the request then straddles the end, it starts at 0.
+        Wrap = "wrap",
+        /// The request is left out and counted.
+        Reject = "reject",
+    }
 }
 
-/// What happens to a time before that of the previous request.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Order {
-    /// The trace is refused there.
-    #[default]
-    Error,
-    /// It takes its predecessor's time and is counted.
-    Clamp,
+choices! {
+    /// What happens to a time before that of the previous request.
+    #[derive(Default)]
+    pub enum TimeOrder {
+        /// The trace is refused there.
+        #[default]
+        Error = "error",
+        /// The request takes the time of the one before it and is counted.
+        Clamp = "clamp",
+    }
 }
 
-/// What happens to a request of no bytes, or of more than the largest legal size.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Sizes {
-    /// The trace is refused there.
-    #[default]
-    Error,
-    /// It is left out and counted.
-    Reject,
+choices! {
+    /// What happens to a request of no bytes, or of more than the largest legal size.
+    #[derive(Default)]
+    pub enum Sizes {
+        /// The trace is refused there.
+        #[default]
+        Error = "error",
+        /// The request is left out and counted.
+        Reject = "reject",
+    }
 }
-
-/// `Name::from_str` for the enums above, with the legal values in the error.
-macro_rules! choices {
-    ($type:ident, $what:literal, $($word:literal => $value:expr),+) => {
-        impl std::str::FromStr for $type {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<$type, String> {
-                match text {
-                    $($word => Ok($value),)+
-                    _ => Err(format!(
-                        concat!("`{}` is no ", $what, "; legal is one of {}"),
-                        text.escape_debug(),
-                        [$($word),+].join(", ")
-                    )),
-                }
-            }
-        }
-    };
-}
-
-choices!(Beyond, "way to treat addresses beyond the drive", "error" => Beyond::Error, "wrap" => Beyond::Wrap, "reject" => Beyond::Reject);
-choices!(Order, "way to treat times that go backwards", "error" => Order::Error, "clamp" => Order::Clamp);
-choices!(Sizes, "way to treat illegal sizes", "error" => Sizes::Error, "reject" => Sizes::Reject);
-choices!(Action, "blktrace action", "queue" => Action::Queue, "Q" => Action::Queue, "issue" => Action::Issue, "D" => Action::Issue);
 
 /// The default seed of the jitter.
 pub const JITTER_SEED: u64 = 1;
@@ -181,7 +162,7 @@ pub struct TraceOptions {
     /// What happens to requests beyond the drive.
     pub beyond: Beyond,
     /// What happens to times that go backwards.
-    pub order: Order,
+    pub order: TimeOrder,
     /// What happens to sizes of zero or above the largest.
     pub sizes: Sizes,
     /// The largest legal size, 1 B to 1 GiB.
@@ -206,7 +187,7 @@ impl Default for TraceOptions {
             loops: 1,
             device: None,
             beyond: Beyond::Error,
-            order: Order::Error,
+            order: TimeOrder::Error,
             sizes: Sizes::Error,
             max_request_bytes: 64 << 20,
             action: None,

@@ -11,7 +11,7 @@ use flashlane_core::Time;
 use super::counts::{AdaptedRequest, TraceCounts};
 use super::input::{Origin, origins};
 use super::jitter::Jitter;
-use super::options::{Beyond, LATEST_NS, Order, Sizes, TraceOptions};
+use super::options::{Beyond, LATEST_NS, Sizes, TimeOrder, TraceOptions};
 use super::recognition::Recognition;
 use super::records::{At, Record, Records};
 use super::{TimeUnit, error};
@@ -221,7 +221,7 @@ impl TraceSource {
         if pass.requests == 0 {
             pass.origin_ns = record.time_ns;
         } else if record.time_ns < pass.last_ns {
-            if self.options.order == Order::Error {
+            if self.options.order == TimeOrder::Error {
                 return Err(self.backwards(record));
             }
             self.counts.clamped += 1;

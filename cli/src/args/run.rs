@@ -3,6 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use flashlane_scenario::RangeWord;
+use flashlane_trace::{Beyond, Sizes, TimeOrder, TimeUnit};
+
+use super::words::words;
 
 /// What becomes of the results.
 #[derive(Args, Debug)]
@@ -85,7 +89,7 @@ pub struct Workload {
     pub trace_format: Option<String>,
 
     /// Unit of the times in the traces, where they carry no date; by default the format's own
-    #[arg(long)]
+    #[arg(long, value_parser = words::<TimeUnit>())]
     pub time_unit: Option<TimeUnit>,
 
     /// Which column of a CSV is what, by name or number: time=ts:us,op=rw,offset=lba:sectors,length=bytes
@@ -97,15 +101,15 @@ pub struct Workload {
     pub speedup: Vec<String>,
 
     /// What happens to requests of a trace beyond the flow's part of the drive
-    #[arg(long)]
+    #[arg(long, value_parser = words::<Beyond>())]
     pub beyond: Option<Beyond>,
 
     /// What happens to times of a trace that go backwards
-    #[arg(long)]
+    #[arg(long, value_parser = words::<TimeOrder>())]
     pub order: Option<TimeOrder>,
 
     /// What happens to sizes of zero, or above the largest that is legal
-    #[arg(long)]
+    #[arg(long, value_parser = words::<Sizes>())]
     pub sizes: Option<Sizes>,
 
     /// Sets a key of the scenario, by its path: device.gc.start_percent=7, flow.reader.priority=3; may be repeated
@@ -121,7 +125,7 @@ pub struct Workload {
     pub priority: Vec<u8>,
 
     /// Part of the drive that each flow uses: all of it, or an equal slice of its own
-    #[arg(long)]
+    #[arg(long, value_parser = words::<RangeWord>())]
     pub range: Option<RangeWord>,
 
     /// Device preset; by default the scenario's device, or modern-tlc
@@ -159,58 +163,4 @@ pub struct Workload {
     /// Does not run each flow alone, so there is no slowdown and no fairness
     #[arg(long)]
     pub no_alone: bool,
-}
-
-/// The unit of a trace's times.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TimeUnit {
-    /// Nanoseconds
-    Ns,
-    /// Units of 100 ns
-    #[value(name = "100ns")]
-    HundredNs,
-    /// Microseconds
-    Us,
-    /// Milliseconds
-    Ms,
-    /// Seconds
-    S,
-}
-
-/// What becomes of requests beyond the drive.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Beyond {
-    /// The trace is refused there
-    Error,
-    /// The address is taken modulo the flow's part of the drive
-    Wrap,
-    /// The request is left out and counted
-    Reject,
-}
-
-/// What becomes of times that go backwards.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TimeOrder {
-    /// The trace is refused there
-    Error,
-    /// The request takes the time of the one before it
-    Clamp,
-}
-
-/// What becomes of illegal sizes.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sizes {
-    /// The trace is refused there
-    Error,
-    /// The request is left out and counted
-    Reject,
-}
-
-/// A part of the drive.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RangeWord {
-    /// All of it
-    All,
-    /// An equal part of its own
-    Slice,
 }

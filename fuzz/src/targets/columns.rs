@@ -2,7 +2,7 @@
 
 use flashlane_core::Time;
 use flashlane_core::arrival::{Next, Source};
-use flashlane_trace::{ColumnSpec, Order, Sizes, TraceOptions, TraceSource};
+use flashlane_trace::{ColumnSpec, Sizes, TimeOrder, TraceOptions, TraceSource};
 
 use crate::Target;
 
@@ -37,8 +37,12 @@ fn feed(input: &[u8]) -> String {
             return why;
         }
     };
-    let options =
-        TraceOptions { columns: Some(columns), order: Order::Clamp, sizes: Sizes::Reject, ..TraceOptions::default() };
+    let options = TraceOptions {
+        columns: Some(columns),
+        order: TimeOrder::Clamp,
+        sizes: Sizes::Reject,
+        ..TraceOptions::default()
+    };
     let mut source = match TraceSource::from_bytes("input", file, &options, u64::MAX) {
         Ok(source) => source,
         Err(error) => return error.message,

@@ -2,7 +2,8 @@
 
 use flashlane_core::Time;
 use flashlane_core::arrival::{Next, Source, Span};
-use flashlane_trace::{Beyond, Format, Order, Sizes, TimeUnit, TraceOptions, TraceSource};
+use flashlane_core::choice::Choice;
+use flashlane_trace::{Beyond, Format, Sizes, TimeOrder, TimeUnit, TraceOptions, TraceSource};
 
 use crate::Target;
 
@@ -45,9 +46,9 @@ fn feed(input: &[u8]) -> String {
     let unit = (usize::from(*first) / (2 * Format::ALL.len())).checked_sub(4);
     let options = TraceOptions {
         format: Format::ALL.get(choice).copied(),
-        time_unit: unit.and_then(|unit| TimeUnit::ALL.get(unit).copied()),
+        time_unit: unit.and_then(|unit| TimeUnit::LIST.get(unit)).map(|unit| unit.value),
         loops: 1 + u32::from(lenient),
-        order: if lenient { Order::Clamp } else { Order::Error },
+        order: if lenient { TimeOrder::Clamp } else { TimeOrder::Error },
         beyond: if lenient { Beyond::Wrap } else { Beyond::Reject },
         sizes: if lenient { Sizes::Reject } else { Sizes::Error },
         ..TraceOptions::default()

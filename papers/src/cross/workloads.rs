@@ -11,9 +11,10 @@ use crate::sos::workloads as sos;
 use crate::{Runner, Setting, Settings};
 use flashlane_scenario::workload::clone::{SlackerTrace, SosBenchmark};
 use flashlane_scenario::workload::iometer::NcqWorkload;
-use flashlane_scenario::{Beyond, Device, Document, Flow, Run, Sizes, Speedup, TimeOrder, TraceFlow};
+use flashlane_scenario::{Device, Document, Flow, Run, Speedup, TraceFlow, Word};
 use flashlane_sim::RunError;
 use flashlane_trace::TraceOptions;
+use flashlane_trace::{Beyond, Sizes, TimeOrder};
 
 /// Where workloads come from, in the order of the columns.
 pub const FAMILIES: &[&str] = &["slacker", "flin", "ncq", "sos", "traces"];
@@ -106,20 +107,16 @@ fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>, RunError> {
 /// A trace on a drive it fits, fast enough that requests wait for each other.
 fn replayed(path: &Path, requests: u64) -> Result<Document, RunError> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    let options = TraceOptions {
-        order: flashlane_trace::Order::Clamp,
-        sizes: flashlane_trace::Sizes::Reject,
-        ..TraceOptions::default()
-    };
+    let options = TraceOptions { order: TimeOrder::Clamp, sizes: Sizes::Reject, ..TraceOptions::default() };
     let stat = flashlane_trace::stat(path, &options)?;
     let gap_us = stat.span_s * 1e6 / (stat.counts.issued().max(2) - 1) as f64;
     let speedup = (gap_us > TRACE_GAP_US).then(|| Speedup(format!("{:.0}", gap_us / TRACE_GAP_US)));
     let flow = TraceFlow {
         speedup,
         limit: Some(requests),
-        beyond: Some(Beyond::Wrap),
-        order: Some(TimeOrder::Clamp),
-        sizes: Some(Sizes::Reject),
+        beyond: Some(Word(Beyond::Wrap)),
+        order: Some(Word(TimeOrder::Clamp)),
+        sizes: Some(Word(Sizes::Reject)),
         ..TraceFlow::file(path)
     };
     Ok(Document {

@@ -13,7 +13,7 @@ use super::setting;
 use crate::Runner;
 use flashlane_scenario::workload::clone::{CloneSpec, Table};
 use flashlane_scenario::workload::synthetic::{Size, SyntheticSpec};
-use flashlane_scenario::{Device, Document, DriveState, Flow, Mix, Run, SchedulerChoice};
+use flashlane_scenario::{Device, Document, DriveState, Flow, Mix, Run, SchedulerChoice, Word};
 use flashlane_sim::RunError;
 
 /// Bytes of a clone's working set: a sixteenth of the clones' default.
@@ -55,7 +55,7 @@ pub fn larger(document: &mut Document, factor: u32) {
 /// [`drive`] in another state.
 pub fn drive_in(runner: &Runner<'_>, state: DriveState) -> Device {
     let mut device = drive(runner);
-    device.precondition.state = Some(state);
+    device.precondition.state = Some(Word(state));
     device
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Runner;
 use flashlane_scenario::workload::iometer::NcqWorkload;
-use flashlane_scenario::{Device, Document, Flow, Mix, Run, SchedulerChoice, Service};
+use flashlane_scenario::{Device, Document, Flow, Mix, Run, SchedulerChoice, Service, Word};
 
 /// The rows of the paper, by its names.
 pub const ROWS: [(&str, &str); 5] =
@@ -44,7 +44,7 @@ pub fn short(runner: &Runner<'_>, row: &NcqWorkload, seed: u64, schedulers: Vec<
 /// A run of this many commands on the paper's device with serial service; its first tenth, in which the buffer fills, is not measured.
 fn of_length(requests: u64, row: &NcqWorkload, seed: u64, schedulers: Vec<SchedulerChoice>) -> Document {
     let mut device = Device::preset("ncq-elex15".into());
-    (device.front.service, device.front.cluster) = (Some(Service::Serial), Some(row.cluster));
+    (device.front.service, device.front.cluster) = (Some(Word(Service::Serial)), Some(row.cluster));
     let flow = Flow { synthetic: Some(row.to_synthetic(requests, seed)), ..Flow::default() };
     Document {
         name: Some(format!("ncq {} seed {seed}", row.name)),

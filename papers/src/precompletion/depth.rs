@@ -5,6 +5,7 @@ use crate::{Measurements, Runner};
 use flashlane_scenario::workload::synthetic::SyntheticSpec;
 use flashlane_scenario::{
     CompletionWord, Device, Document, DriveState, Flow, Host, Latency, PredictorWord, Run, SchedulerChoice, WindowKey,
+    Word,
 };
 use flashlane_sim::RunError;
 
@@ -21,7 +22,7 @@ fn drive() -> Device {
     device.ftl.user_gb = Some(15);
     // The noise of table 1, on a read of 75 us: without it there would be nothing to predict.
     device.nand.read_ns = Some(Latency::Gaussian { mean: 75_000, sd: 660 });
-    device.precondition.state = Some(DriveState::Steady);
+    device.precondition.state = Some(Word(DriveState::Steady));
     device
 }
 
@@ -87,7 +88,7 @@ pub fn fast_flash(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     ];
     let requests = runner.amount(20_000, 4_000);
     let mut device = drive();
-    device.precondition.state = Some(DriveState::Filled);
+    device.precondition.state = Some(Word(DriveState::Filled));
     device.nand.read_ns = Some(Latency::Gaussian { mean: 20_000, sd: 200 });
     let mut runs = Vec::new();
     for (name, keys) in methods {

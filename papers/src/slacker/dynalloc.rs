@@ -7,7 +7,7 @@ use super::workloads::{BASELINE, clone_of, device, requests};
 use crate::{Measurements, RunStats, Runner};
 use flashlane_report::results::SchedulerResult;
 use flashlane_scenario::workload::clone::{CloneSpec, SlackerTrace, Table};
-use flashlane_scenario::{Document, Flow, Range, RangeWord, Run, SchedulerChoice};
+use flashlane_scenario::{Document, Flow, Range, RangeWord, Run, SchedulerChoice, Word};
 use flashlane_sim::RunError;
 
 /// The systems, the baseline first.
@@ -73,7 +73,7 @@ fn document(runner: &Runner<'_>, workload: &SlackerTrace, seed: u64) -> Result<D
     };
     let flow = |name: &str, clone: CloneSpec| Flow {
         name: Some(name.into()),
-        range: Some(Range::Word(RangeWord::All)),
+        range: Some(Range::Word(Word(RangeWord::All))),
         clone: Some(clone),
         ..Flow::default()
     };

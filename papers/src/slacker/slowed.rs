@@ -7,8 +7,9 @@
 use flashlane_core::RequestId;
 use flashlane_core::event::{Event, Stamped};
 use flashlane_scenario::workload::clone::SlackerTrace;
-use flashlane_scenario::{Dispatch, Document, Scenario};
+use flashlane_scenario::{Document, Scenario, Word};
 use flashlane_sim::{ObserverOptions, RunError, run_observed};
+use flashlane_ssd::config::Dispatch;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +29,7 @@ fn own_channels(document: &mut Document) {
 
 /// Chips begin what they can, and then wait for the bus.
 fn eager(document: &mut Document) {
-    document.device.bus.dispatch = Some(Dispatch::Eager);
+    document.device.bus.dispatch = Some(Word(Dispatch::Eager));
 }
 
 /// A device, the schedulers that run on it, and what tells it from that of the setting.

@@ -2,8 +2,9 @@
 
 use crate::{RunStats, Runner, Setting};
 use flashlane_scenario::workload::clone::{CloneSpec, Shape, SlackerBursts, SlackerTrace, Table};
-use flashlane_scenario::{Device, Dispatch, Document, Run, SchedulerChoice};
+use flashlane_scenario::{Device, Document, Run, SchedulerChoice, Word};
 use flashlane_sim::RunError;
+use flashlane_ssd::config::Dispatch;
 
 /// The device of Table 1.
 const TABLE_1: &str = "slacker-asplos17";
@@ -28,7 +29,7 @@ pub fn device(runner: &Runner<'_>) -> Device {
         return Device::preset(TABLE_1.into());
     }
     let mut device = Device::preset(ONE_PAGE.into());
-    device.bus.dispatch = Some(Dispatch::BusIdle);
+    device.bus.dispatch = Some(Word(Dispatch::BusIdle));
     device
 }
 
@@ -144,7 +145,7 @@ mod tests {
             assert_eq!(plain.device, Device::preset(TABLE_1.into()));
             assert_eq!(plain.flow[0].clone, Some(CloneSpec::new(Table::Slacker, &workload.name, 1_100)));
             assert_eq!(chosen.device.preset, Some(ONE_PAGE.into()));
-            assert_eq!(chosen.device.bus.dispatch, Some(Dispatch::BusIdle), "{}", workload.name);
+            assert_eq!(chosen.device.bus.dispatch, Some(Word(Dispatch::BusIdle)), "{}", workload.name);
             let clone = chosen.flow[0].clone.as_ref().expect("a clone");
             let bursts = SlackerBursts::named(&workload.name).expect("a row");
             assert_eq!(clone.shape, Some(Shape::WholePages), "{}", workload.name);

@@ -15,6 +15,7 @@ use self::packed::{Changes, Packer, Shape, Unpacker};
 pub(super) use self::store::Budget;
 use self::store::Store;
 use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
+use flashlane_core::choice::Choice;
 use flashlane_report::results::Recorded;
 use flashlane_trace::{Recognition, Speedup, TimeUnit, TraceOptions, TraceSource};
 
@@ -215,7 +216,7 @@ impl SpoolReader {
         let Spool { recognition, time_unit, start_ns, speedup, .. } = &*self.spool;
         Recorded {
             format: recognition.format.key().to_owned(),
-            time_unit: time_unit.key().to_owned(),
+            time_unit: time_unit.word().to_owned(),
             requests: self.requests,
             bytes: self.bytes,
             span_ns: self.last_ns.saturating_sub(*start_ns) as f64 * speedup.factor(),
@@ -262,7 +263,7 @@ impl Source for SpoolReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashlane_trace::{Beyond, Order, Sizes};
+    use flashlane_trace::{Beyond, Sizes, TimeOrder};
 
     const CAPACITY: u64 = 1 << 30;
 
@@ -271,7 +272,7 @@ mod tests {
         let file = tempfile::Builder::new().suffix(".ascii").tempfile().expect("a temporary file");
         std::fs::write(file.path(), lines).expect("written");
         let options = TraceOptions {
-            order: Order::Clamp,
+            order: TimeOrder::Clamp,
             beyond: Beyond::Reject,
             sizes: Sizes::Reject,
             ..TraceOptions::default()

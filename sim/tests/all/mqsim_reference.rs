@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use flashlane_scenario::{Beyond, Flow, Range, RangeWord, Scenario, TraceFlow};
+use flashlane_scenario::{Flow, Range, RangeWord, Scenario, TraceFlow, Word};
 use flashlane_sim::{Options, compare};
+use flashlane_trace::Beyond;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
@@ -74,9 +75,9 @@ fn every_reference_case_is_met() {
         let path = trace(&reference.case, &shared, scratch.path());
         scenario.set("flow", "the test", |document| {
             let mut replay = TraceFlow::file(std::path::absolute(&path).unwrap().display().to_string());
-            replay.beyond = Some(Beyond::Wrap);
+            replay.beyond = Some(Word(Beyond::Wrap));
             document.flow =
-                vec![Flow { trace: Some(replay), range: Some(Range::Word(RangeWord::All)), ..Flow::default() }];
+                vec![Flow { trace: Some(replay), range: Some(Range::Word(Word(RangeWord::All))), ..Flow::default() }];
         });
         let options = Options { audit: false, rows: None, activity: false, progress: None };
         let summary = compare(&scenario, &options).unwrap().summary;

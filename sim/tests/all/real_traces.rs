@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use flashlane_scenario::{Beyond, Device, Document, Flow, Scenario, SchedulerChoice, Speedup, TraceFlow};
+use flashlane_scenario::{Device, Document, Flow, Scenario, SchedulerChoice, Speedup, TraceFlow, Word};
 use flashlane_sched::catalogue;
 use flashlane_sim::{Options, compare};
+use flashlane_trace::Beyond;
 
 /// File, number of its requests that are replayed, a speed-up that loads the device, requests in that part.
 const TRACES: [(&str, u64, &str, u64); 6] = [
@@ -26,7 +27,7 @@ fn scenario(path: &Path, limit: u64, speedup: &str, buffered: bool) -> Scenario 
     let trace = TraceFlow {
         limit: Some(limit),
         speedup: Some(Speedup(speedup.into())),
-        beyond: Some(Beyond::Wrap),
+        beyond: Some(Word(Beyond::Wrap)),
         ..TraceFlow::file(path.display().to_string())
     };
     device.buffer.pages = buffered.then_some(256);
@@ -76,7 +77,7 @@ fn what_lies_beyond_the_drive_is_accounted_for() {
         let mut scenario = scenario(&file, 1_000, "200", false);
         scenario.set("flow", "the test", |document| {
             document.schedulers = Some(vec![SchedulerChoice::Named("fcfs".into())]);
-            document.flow[0].trace.as_mut().unwrap().beyond = Some(beyond);
+            document.flow[0].trace.as_mut().unwrap().beyond = Some(Word(beyond));
         });
         compare(&scenario, &Options { audit: true, rows: None, activity: false, progress: None })
     };
@@ -97,7 +98,7 @@ fn an_idle_drive_of_today_answers_at_once() {
         println!("SKIPPED: {} is absent, so the drive of today was not tried", file.display());
         return;
     }
-    let trace = TraceFlow { beyond: Some(Beyond::Wrap), ..TraceFlow::file(file.display().to_string()) };
+    let trace = TraceFlow { beyond: Some(Word(Beyond::Wrap)), ..TraceFlow::file(file.display().to_string()) };
     let flow = Flow { trace: Some(trace), ..Flow::default() };
     let scenario = Scenario::from_document("msnfs", Document { flow: vec![flow], ..Document::default() });
     let options = Options { audit: false, rows: None, activity: false, progress: None };

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use flashlane_trace::{Action, TimeOrder};
+
 use super::*;
 
 const MAGIC: u32 = 0x6561_7407;
@@ -69,7 +71,7 @@ fn both_byte_orders_pdus_notifies_and_other_actions() {
         assert_eq!(whole.recognition.format, Format::Blktrace);
         assert_eq!(whole.rows, vec![(0, R, 8192, 4096), (2_000, W, 512 << 33, 8192)]);
         assert_eq!((whole.counts.lines, whole.counts.skipped), (6, 4));
-        let issued = TraceOptions { action: "D".parse().ok(), ..TraceOptions::default() };
+        let issued = TraceOptions { action: Some(Action::Issue), ..TraceOptions::default() };
         assert_eq!(read(&bytes, &issued).unwrap().rows, vec![(0, R, 8192, 4096)]);
     }
     let only_issued = encode(&[CPU0[0], CPU0[2]], false);
@@ -136,6 +138,6 @@ fn unsorted_records_of_one_cpu_are_an_error_or_clamped() {
     let records = [CPU1[1], CPU1[0]];
     let why = read(encode(&records, true), &TraceOptions::default()).unwrap_err();
     assert_eq!(why.place, "t:record 2");
-    let clamp = TraceOptions { order: "clamp".parse().unwrap(), ..TraceOptions::default() };
+    let clamp = TraceOptions { order: TimeOrder::Clamp, ..TraceOptions::default() };
     assert_eq!(read(encode(&records, true), &clamp).unwrap().counts.clamped, 1);
 }

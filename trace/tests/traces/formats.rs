@@ -1,5 +1,7 @@
 //! Every text format: units, spellings, optional parts, what is skipped.
 
+use flashlane_trace::Action;
+
 use super::*;
 
 #[test]
@@ -113,7 +115,7 @@ fn blkparse_reads_one_action_q_if_there_is_any() {
     let whole = read(BLKPARSE, &as_format(Format::Blkparse)).unwrap();
     assert_eq!(whole.rows, vec![(0, W, 223_490 * 512, 4096), (597_803, R, 51_200, 8192)]);
     assert_eq!(whole.counts.lines, 16);
-    let issued = TraceOptions { action: "issue".parse().ok(), ..as_format(Format::Blkparse) };
+    let issued = TraceOptions { action: Some(Action::Issue), ..as_format(Format::Blkparse) };
     let want = vec![(0, W, 223_490 * 512, 8192), (1_300_000, R, 51_200, 8192)];
     assert_eq!(read(BLKPARSE, &issued).unwrap().rows, want);
     let without_q: String = BLKPARSE.lines().filter(|l| !l.contains(" Q ")).flat_map(|l| [l, "\n"]).collect();

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use flashlane_trace::{Action, Beyond, Order, Sizes, TimeUnit};
+use flashlane_core::choice::Choice;
+use flashlane_trace::{Action, Beyond, Sizes, TimeOrder, TimeUnit};
 
 use super::*;
 
@@ -13,10 +14,10 @@ fn fuzz_bytes(data: &[u8]) {
     for lenient in [false, true] {
         let options = TraceOptions {
             format,
-            time_unit: TimeUnit::ALL.get(*first as usize / (Format::ALL.len() + 1)).copied(),
+            time_unit: TimeUnit::LIST.get(*first as usize / (Format::ALL.len() + 1)).map(|unit| unit.value),
             speedup: if lenient { "3/2".parse().unwrap() } else { "1".parse().unwrap() },
             loops: if lenient { 2 } else { 1 },
-            order: if lenient { Order::Clamp } else { Order::Error },
+            order: if lenient { TimeOrder::Clamp } else { TimeOrder::Error },
             beyond: if lenient { Beyond::Wrap } else { Beyond::Error },
             sizes: if lenient { Sizes::Reject } else { Sizes::Error },
             action: lenient.then_some(Action::Issue),

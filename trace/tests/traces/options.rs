@@ -1,7 +1,7 @@
 //! The effect of the options: speed-up, start, window, loops, filter, wrap, reject, clamp.
 
 use flashlane_core::Time;
-use flashlane_trace::{Beyond, Order, Sizes, Speedup};
+use flashlane_trace::{Beyond, Sizes, Speedup, TimeOrder};
 
 use super::*;
 
@@ -91,7 +91,7 @@ fn unsorted_lines_of_other_devices_do_not_matter() {
 
 #[test]
 fn clamped_times_take_their_predecessors() {
-    let clamp = TraceOptions { order: Order::Clamp, ..plain() };
+    let clamp = TraceOptions { order: TimeOrder::Clamp, ..plain() };
     let text = "1000 0 8 8 1\n3000 0 8 8 1\n2000 0 8 8 1\n2500 0 8 8 1\n3500 0 8 8 1\n500 0 8 8 1\n";
     let whole = read(text, &clamp).unwrap();
     assert_eq!(whole.rows.iter().map(|r| r.0).collect::<Vec<_>>(), [0, 2000, 2000, 2000, 2500, 2500]);
@@ -176,7 +176,7 @@ fn requests_at_the_end_of_the_drive() {
 #[test]
 fn times_that_go_back_are_those_of_the_latest_before_them() {
     let text = "10000 0 0 8 1\n5000 0 8 8 1\n7000 0 16 8 1\n12000 0 24 8 1\n11000 0 32 8 1\n13000 0 40 8 1\n";
-    let clamped = read(text, &TraceOptions { order: Order::Clamp, ..plain() }).unwrap();
+    let clamped = read(text, &TraceOptions { order: TimeOrder::Clamp, ..plain() }).unwrap();
     assert_eq!(clamped.rows.iter().map(|row| row.0).collect::<Vec<_>>(), [0, 0, 0, 2000, 2000, 3000]);
     assert_eq!(clamped.counts.clamped, 3);
 }

@@ -1,5 +1,6 @@
 //! Times in another unit than the format's own, exactly; and where there is no other.
 
+use flashlane_core::choice::Choice;
 use flashlane_trace::{TimeUnit, TraceStat};
 
 use super::*;
@@ -41,7 +42,7 @@ fn every_format_without_a_date_takes_every_unit() {
     for format in text_formats() {
         assert_eq!(three_and_eight(format).is_none(), format.has_date() || format == Format::Csv, "{format}");
         let Some(text) = three_and_eight(format) else { continue };
-        for unit in TimeUnit::ALL {
+        for unit in TimeUnit::LIST.iter().map(|unit| unit.value) {
             let whole = read(text, &in_unit(format, unit)).unwrap_or_else(|why| panic!("{format} in {unit}: {why}"));
             assert_eq!(whole.rows.iter().map(|row| row.0).collect::<Vec<_>>(), [0, 5 * ns(unit)], "{format} in {unit}");
             assert_eq!(whole.rows[0].1, R);
@@ -85,7 +86,7 @@ fn a_recognised_trace_takes_a_unit_too() {
 #[test]
 fn a_date_has_one_unit() {
     for format in text_formats().filter(|format| format.has_date()) {
-        for unit in TimeUnit::ALL {
+        for unit in TimeUnit::LIST.iter().map(|unit| unit.value) {
             match read(sample(format), &in_unit(format, unit)) {
                 Ok(whole) => assert_eq!((whole.rows, unit), (rows(format, sample(format)), format.time_unit())),
                 Err(why) => {
@@ -100,8 +101,8 @@ fn a_date_has_one_unit() {
 
 #[test]
 fn units_are_named() {
-    for unit in TimeUnit::ALL {
-        assert_eq!(unit.key().parse::<TimeUnit>(), Ok(unit));
+    for unit in TimeUnit::LIST.iter().map(|unit| unit.value) {
+        assert_eq!(unit.word().parse::<TimeUnit>(), Ok(unit));
     }
     let why = "usec".parse::<TimeUnit>().unwrap_err();
     assert_eq!(why, "`usec` is no unit of time; legal is one of ns, 100ns, us, ms, s");
