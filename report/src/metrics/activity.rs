@@ -9,20 +9,20 @@ mod windows;
 
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::{Completion, Geometry, Op, Owner, PlaneId};
-use rustc_hash::FxHashMap;
 
 pub use rows::RowKind;
 use rows::Rows;
 use windows::Windows;
 pub use windows::{MAX_WINDOWS, Measure, STEPS, step_from};
 
+use crate::in_flight::{Begun, Change, Command, InFlight};
+
 /// The activity of a run.
 #[derive(Clone, Debug)]
 pub struct Activity {
     rows: Rows,
     windows: Windows,
-    transactions: FxHashMap<u64, (usize, Owner, Option<u64>)>,
-    commands: FxHashMap<u64, Command>,
+    flight: InFlight<(), Occupied>,
     /// Transactions that wait for each row, and since when their number is this.
     waiting: Vec<(u64, u64)>,
     /// Events since the last completion.
@@ -33,11 +33,11 @@ pub struct Activity {
     over: bool,
 }
 
-/// A command under way.
-#[derive(Clone, Debug)]
-struct Command {
-    /// Since when it is served; `None` while it is paused.
-    since: Option<u64>,
+/// The dies of a command.
+#[derive(Clone, Debug, Default)]
+struct Occupied {
+    /// Since when it is served, unless it stands paused.
+    since: u64,
     collects: bool,
     /// The dies it occupies, and members that have not ended on each.
     dies: Vec<(u32, u32)>,
@@ -50,8 +50,7 @@ impl Activity {
         Activity {
             rows,
             windows: Windows::new(rows.count),
-            transactions: FxHashMap::default(),
-            commands: FxHashMap::default(),
+            flight: InFlight::default(),
             waiting: vec![(0, 0); rows.count],
             since: Vec::new(),
             last: 0,
@@ -79,47 +78,26 @@ impl Activity {
 
     fn apply(&mut self, stamped: &Stamped) {
         let now = stamped.at.ns();
-        match stamped.event {
-            Event::Queued { txn, owner, plane, .. } => {
-                let die = self.die(plane);
-                self.transactions.insert(txn, (die, owner, None));
-                self.wait(die, 1, now);
+        match self.flight.follow(stamped) {
+            Some(Change::Queued(txn)) => self.wait(self.die_of(txn), 1, now),
+            Some(Change::Moved(txn, from)) => {
+                self.wait(self.die(from), -1, now);
+                self.wait(self.die_of(txn), 1, now);
             }
-            Event::Moved { txn, plane } => {
-                let die = self.die(plane);
-                let Some((place, ..)) = self.transactions.get_mut(&txn) else { return };
-                let from = std::mem::replace(place, die);
-                self.wait(from, -1, now);
-                self.wait(die, 1, now);
+            Some(Change::Begun { txn, command, is_first }) => self.begun(txn, command, is_first, now),
+            Some(Change::Paused(command)) => {
+                let Some(Command { own, .. }) = self.flight.command(command) else { return };
+                let Occupied { since, collects, ref dies } = *own;
+                let dies: Vec<u32> = dies.iter().filter(|(_, left)| *left > 0).map(|(die, _)| *die).collect();
+                dies.into_iter().for_each(|die| self.serve(die, collects, since, now));
             }
-            Event::Dispatched { txn, command, .. } => self.dispatched(txn, command, now),
-            Event::ArrayStarted { command, .. } => {
-                if let Some(command) = self.commands.get_mut(&command) {
-                    command.since.get_or_insert(now);
+            Some(Change::Resumed(command, _)) => {
+                if let Some(command) = self.flight.command_mut(command) {
+                    command.own.since = now;
                 }
             }
-            Event::Paused { command, .. } => {
-                let Some(mut paused) = self.commands.remove(&command) else { return };
-                if let Some(since) = paused.since.take() {
-                    for &(die, _) in paused.dies.iter().filter(|(_, left)| *left > 0) {
-                        self.serve(die, paused.collects, since, now);
-                    }
-                }
-                self.commands.insert(command, paused);
-            }
-            Event::Ended { txn, .. } => self.ended(txn, now),
-            Event::Submitted { .. }
-            | Event::Admitted { .. }
-            | Event::PageFromMemory { .. }
-            | Event::PageInSeries { .. }
-            | Event::Evicted { .. }
-            | Event::Estimated { .. }
-            | Event::BusTaken { .. }
-            | Event::ArrayEnded { .. }
-            | Event::Completed { .. }
-            | Event::VictimChosen { .. }
-            | Event::Mapped { .. }
-            | Event::Erased { .. } => {}
+            Some(Change::Ended { txn, .. }) => self.ended(txn, now),
+            None => {}
         }
     }
 
@@ -135,13 +113,13 @@ impl Activity {
             let (count, since) = self.waiting[row];
             self.windows.add(Measure::Waiting, row, since, self.last, count);
         }
-        for command in std::mem::take(&mut self.commands).into_values() {
-            let Some(since) = command.since else { continue };
-            for &(die, _) in command.dies.iter().filter(|(_, left)| *left > 0) {
-                self.serve(die, command.collects, since, self.last);
+        let flight = std::mem::take(&mut self.flight);
+        for command in flight.into_commands().filter(|command| command.paused.is_none()) {
+            let Occupied { since, collects, dies } = command.own;
+            for (die, _) in dies.into_iter().filter(|(_, left)| *left > 0) {
+                self.serve(die, collects, since, self.last);
             }
         }
-        self.transactions.clear();
         self.since = Vec::new();
         self
     }
@@ -197,34 +175,36 @@ impl Activity {
         self.rows.die(plane) as usize
     }
 
-    fn dispatched(&mut self, txn: u64, number: u64, now: u64) {
-        let Some((die, owner, command)) = self.transactions.get_mut(&txn) else { return };
-        *command = Some(number);
-        let (die, collects) = (*die, *owner == Owner::Gc);
-        let command =
-            self.commands.entry(number).or_insert_with(|| Command { since: Some(now), collects, dies: Vec::new() });
-        match command.dies.iter_mut().find(|(known, _)| *known as usize == die) {
+    /// The die of a transaction in flight.
+    fn die_of(&self, txn: u64) -> usize {
+        self.die(self.flight.get(txn).expect("in flight").plane)
+    }
+
+    fn begun(&mut self, txn: u64, number: u64, is_first: bool, now: u64) {
+        let die = self.die_of(txn);
+        let collects = self.flight.transaction(txn).owner == Owner::Gc;
+        let Some(Command { own, .. }) = self.flight.command_mut(number) else { return };
+        if is_first {
+            (own.since, own.collects) = (now, collects);
+        }
+        match own.dies.iter_mut().find(|(known, _)| *known as usize == die) {
             Some((_, left)) => *left += 1,
-            None => command.dies.push((die as u32, 1)),
+            None => own.dies.push((die as u32, 1)),
         }
         self.wait(die, -1, now);
     }
 
     fn ended(&mut self, txn: u64, now: u64) {
-        let Some((die, _, command)) = self.transactions.remove(&txn) else { return };
-        let Some(number) = command else {
+        let die = self.die_of(txn);
+        let Some(Begun { command, .. }) = self.flight.transaction(txn).begun else {
             // It never reached the flash.
             return self.wait(die, -1, now);
         };
-        let Some(command) = self.commands.get_mut(&number) else { return };
-        let (since, collects) = (command.since, command.collects);
-        let Some((_, left)) = command.dies.iter_mut().find(|(known, _)| *known as usize == die) else { return };
+        let Some(Command { paused, own, .. }) = self.flight.command_mut(command) else { return };
+        let Some((_, left)) = own.dies.iter_mut().find(|(known, _)| *known as usize == die) else { return };
         *left -= 1;
-        let over = *left == 0;
-        if command.dies.iter().all(|(_, left)| *left == 0) {
-            self.commands.remove(&number);
-        }
-        if let (true, Some(since)) = (over, since) {
+        if *left == 0 && paused.is_none() {
+            let (collects, since) = (own.collects, own.since);
             self.serve(die as u32, collects, since, now);
         }
     }

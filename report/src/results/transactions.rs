@@ -1,57 +1,32 @@
 //! Builds rows of transactions from a device's events.
 
-use std::collections::VecDeque;
-
-use flashlane_core::decide::Estimate;
 use flashlane_core::event::{End, Event, Stamped};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{FlowId, Geometry, Lpn, Owner, PlaneId, RequestId, Time, UnitId};
+use flashlane_core::{Duration, Geometry, Owner, Time};
 
 use super::rows::TransactionRow;
-use super::waits::{Waited, Waiting, Waits};
+use super::waits::{CommandWaits, Waited, Waiting, Waits};
+use crate::in_flight::{Change, InFlight};
 
 /// Follows every transaction from its queue to its end.
-///
-/// Stores the range of transactions from the oldest to the youngest that have not ended, so its memory is that of the
-/// device's queues.
 #[derive(Debug)]
 pub struct TransactionLog {
     geometry: Geometry,
-    /// Serial number of the front of `open`.
-    first: u64,
-    open: VecDeque<Option<Open>>,
-    live: usize,
+    flight: InFlight<Accounted, CommandWaits>,
     waits: Waits,
 }
 
-/// A transaction that has not ended.
-#[derive(Clone, Copy, Debug)]
-struct Open {
-    request: Option<RequestId>,
-    flow: FlowId,
-    op: FlashOp,
-    owner: Owner,
-    lpn: Lpn,
-    plane: PlaneId,
-    queued: Time,
+/// How far the wait of a transaction has been accounted for, and its parts once it has begun.
+#[derive(Clone, Copy, Debug, Default)]
+struct Accounted {
     waiting: Waiting,
     waited: Waited,
-    /// Its estimate, and the slack it had then.
-    estimate: Option<(Estimate, u64)>,
-    /// When its command began, the command's number, and the slack it had left then.
-    dispatched: Option<(Time, u64, u64)>,
-}
-
-impl Open {
-    fn is_gc(&self) -> bool {
-        self.owner == Owner::Gc
-    }
 }
 
 impl TransactionLog {
     /// A log of a device of this shape.
     pub fn new(geometry: Geometry) -> TransactionLog {
-        TransactionLog { geometry, first: 0, open: VecDeque::new(), live: 0, waits: Waits::default() }
+        TransactionLog { geometry, flight: InFlight::default(), waits: Waits::default() }
     }
 
     /// Processes an event; returns the row of the transaction that it ends, if any.
@@ -60,71 +35,61 @@ impl TransactionLog {
     /// If the events are not those of a device: a transaction is dispatched or ends that was never queued.
     pub fn observe(&mut self, stamped: &Stamped) -> Option<TransactionRow> {
         let now = stamped.at.ns();
-        match stamped.event {
-            Event::Queued { txn, request, flow, op, owner, lpn, plane, .. } => {
-                let queued = stamped.at;
-                let waiting = self.waits.queued(txn, self.geometry.unit_of(plane), owner == Owner::Gc);
-                let waited = Waited::default();
-                let (estimate, dispatched) = (None, None);
-                let open = Open { request, flow, op, owner, lpn, plane, queued, waiting, waited, estimate, dispatched };
-                self.insert(txn, open);
+        match self.flight.follow(stamped) {
+            Some(Change::Queued(txn)) => {
+                let new = self.flight.transaction(txn);
+                let unit = self.geometry.unit_of(new.plane);
+                new.own.waiting = self.waits.queued(txn, unit, new.owner == Owner::Gc);
             }
-            Event::Moved { txn, plane } => self.get(txn).plane = plane,
-            Event::Estimated { txn, estimate, slack } => self.get(txn).estimate = Some((estimate, slack.ns())),
-            Event::Dispatched { txn, slack, command, unit, .. } => {
-                self.get(txn).dispatched = Some((stamped.at, command, slack.ns()));
-                self.begun(txn, command, unit, now);
+            Some(Change::Begun { txn, command, is_first }) => self.begun(txn, command, is_first, now),
+            Some(Change::Ended { txn, end, paused }) => return Some(self.ended(txn, end, paused, stamped.at)),
+            Some(Change::Moved(..) | Change::Paused(_) | Change::Resumed(..)) | None => {}
+        }
+        if let Event::BusTaken { command, until, .. } = stamped.event {
+            if let Some(command) = self.flight.command_mut(command) {
+                command.own.took_bus(now, until.ns());
             }
-            Event::BusTaken { command, until, .. } => self.waits.took_bus(command, now, until.ns()),
-            Event::ArrayStarted { command, until, .. } => self.waits.array(command, until.ns()),
-            Event::Ended { txn, end, paused } => {
-                let mut open = self.remove(txn);
-                if let Some((_, command, _)) = open.dispatched {
-                    open.waited.bus_ns = self.waits.ended(command, now);
-                }
-                if open.is_gc() {
-                    self.waits.collected(self.geometry.unit_of(open.plane));
-                }
-                return Some(self.row(open, stamped.at, end, paused.ns()));
-            }
-            Event::Submitted { .. }
-            | Event::Admitted { .. }
-            | Event::PageFromMemory { .. }
-            | Event::PageInSeries { .. }
-            | Event::Evicted { .. }
-            | Event::ArrayEnded { .. }
-            | Event::Paused { .. }
-            | Event::Completed { .. }
-            | Event::VictimChosen { .. }
-            | Event::Mapped { .. }
-            | Event::Erased { .. } => {}
+        } else if let Event::ArrayStarted { command, until, .. } = stamped.event
+            && let Some(command) = self.flight.command_mut(command)
+        {
+            command.own.array(until.ns());
         }
         None
     }
 
     /// A transaction's command began: computes what the transaction waited for. If this is the first user command after
     /// the work that the unit had begun earlier, the waiting transactions that found that work get their residual.
-    fn begun(&mut self, serial: u64, command: u64, unit: UnitId, now: u64) {
-        let gc = self.get(serial).is_gc();
-        let others = self.waits.dispatched((command, unit), gc, now);
-        for other in others {
-            // A transaction that has ended, or was served in a pause, has its residual already.
-            if let Some(Some(open)) = self.open.get_mut((other.wrapping_sub(self.first)) as usize)
-                && open.dispatched.is_none_or(|(_, own, _)| own == command)
-            {
-                self.waits.resolve(&mut open.waiting, unit, open.queued.ns(), now);
+    fn begun(&mut self, serial: u64, number: u64, is_first: bool, now: u64) {
+        let gc = self.flight.transaction(serial).owner == Owner::Gc;
+        let Some(command) = self.flight.command_mut(number) else { return };
+        let unit = command.unit;
+        if is_first {
+            command.own = CommandWaits::begun(gc, now);
+            for other in self.waits.begun(unit, gc) {
+                // A transaction that has ended, or was served in a pause, has its residual already.
+                if let Some(open) = self.flight.get_mut(other)
+                    && open.begun.is_none_or(|begun| begun.command == number)
+                {
+                    self.waits.resolve(&mut open.own.waiting, unit, open.queued.ns(), now);
+                }
             }
         }
-        let (waiting, queued) = (self.get(serial).waiting, self.get(serial).queued.ns());
-        self.get(serial).waited = self.waits.waited(waiting, unit, queued, now);
+        let open = self.flight.transaction(serial);
+        open.own.waited = self.waits.waited(open.own.waiting, unit, open.queued.ns(), now);
     }
 
-    /// Number of transactions that were queued and have not ended.
-    pub fn open(&self) -> usize {
-        self.live
-    }
-
-    fn row(&self, open: Open, done: Time, end: End, paused_ns: u64) -> TransactionRow {
+    fn ended(&mut self, serial: u64, end: End, paused: Duration, now: Time) -> TransactionRow {
+        let open = self.flight.transaction(serial).clone();
+        let mut waited = open.own.waited;
+        if let Some(command) = open.begun.and_then(|begun| self.flight.command(begun.command)) {
+            waited.bus_ns = command.own.waited;
+            if command.left == 0 {
+                self.waits.over(command.unit, command.own, now.ns());
+            }
+        }
+        if open.owner == Owner::Gc {
+            self.waits.collected(self.geometry.unit_of(open.plane));
+        }
         let place = self.geometry.place_of(open.plane);
         TransactionRow {
             request: open.request,
@@ -137,54 +102,20 @@ impl TransactionLog {
             die: place.die,
             plane: place.plane,
             enqueue_ns: open.queued.ns(),
-            dispatch_ns: open.dispatched.map(|(at, ..)| at.ns()),
-            done_ns: done.ns(),
-            paused_ns,
-            slack_ns: open.dispatched.map(|(.., slack)| slack),
+            dispatch_ns: open.begun.map(|begun| begun.at.ns()),
+            done_ns: now.ns(),
+            paused_ns: paused.ns(),
+            slack_ns: open.begun.map(|begun| begun.slack.ns()),
             cancelled: end != End::Flash,
-            estimate: open.estimate,
+            estimate: open.estimate.map(|(estimate, slack)| (estimate, slack.ns())),
             actual_slack_ns: None,
-            waited: open.waited,
+            waited,
         }
     }
 
-    fn insert(&mut self, serial: u64, open: Open) {
-        if self.live == 0 {
-            self.open.clear();
-            self.first = serial;
-        }
-        // A transaction that was held back joins its queue after younger ones.
-        while serial < self.first {
-            self.open.push_front(None);
-            self.first -= 1;
-        }
-        let place = (serial - self.first) as usize;
-        if place >= self.open.len() {
-            self.open.resize(place + 1, None);
-        }
-        assert!(self.open[place].is_none(), "transaction {serial} queued twice");
-        self.open[place] = Some(open);
-        self.live += 1;
-    }
-
-    fn slot(&mut self, serial: u64) -> Option<&mut Option<Open>> {
-        self.open.get_mut(serial.checked_sub(self.first)? as usize)
-    }
-
-    fn get(&mut self, serial: u64) -> &mut Open {
-        let open = self.slot(serial).and_then(Option::as_mut);
-        open.unwrap_or_else(|| panic!("transaction {serial} was never queued"))
-    }
-
-    fn remove(&mut self, serial: u64) -> Open {
-        let open = self.slot(serial).and_then(Option::take);
-        let open = open.unwrap_or_else(|| panic!("transaction {serial} was never queued"));
-        self.live -= 1;
-        while let Some(None) = self.open.front() {
-            self.open.pop_front();
-            self.first += 1;
-        }
-        open
+    /// Number of transactions that were queued and have not ended.
+    pub fn open(&self) -> usize {
+        self.flight.count()
     }
 }
 
@@ -192,7 +123,7 @@ impl TransactionLog {
 mod tests {
     use super::*;
     use flashlane_core::geometry::{Place, UnitKind};
-    use flashlane_core::{Duration, UnitId};
+    use flashlane_core::{FlowId, Lpn, RequestId, UnitId};
 
     fn geometry() -> Geometry {
         Geometry {
@@ -272,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_in_any_order_and_late_queueing_keep_memory_small() {
+    fn transactions_end_in_any_order() {
         let mut log = TransactionLog::new(geometry());
         log.observe(&queued(0, 10, Some(0), FlashOp::Read, Owner::User));
         log.observe(&queued(1, 8, None, FlashOp::Program, Owner::Gc));
@@ -284,7 +215,7 @@ mod tests {
         assert_eq!(log.open(), 2);
         assert!(log.observe(&ended(20_000, 8, End::Stale)).unwrap().cancelled);
         log.observe(&ended(20_001, 10, End::Flash));
-        assert_eq!((log.open(), log.open.len()), (0, 0));
+        assert_eq!(log.open(), 0);
     }
 
     #[test]

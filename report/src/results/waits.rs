@@ -1,11 +1,10 @@
 //! What a transaction waited for, computed from a device's events: the operation in service when it came, garbage
 //! collection, the bus.
 //!
-//! Owns the state of units and commands, as far as the parts of a wait need it (Slacker eq. 2; these are the actual
+//! Owns the state of units and commands as far as the parts of a wait need it (Slacker eq. 2; these are the actual
 //! values that estimates are compared with). Must never know estimates.
 
 use flashlane_core::UnitId;
-use rustc_hash::FxHashMap;
 
 /// The parts of a wait that events show, ns. The rest of the wait is the queue's part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,15 +26,32 @@ pub(super) struct Waiting {
     begun: Option<(u64, u64)>,
 }
 
-/// A command in service or paused.
-#[derive(Clone, Copy, Debug)]
-struct Command {
-    unit: usize,
-    members: u32,
+/// What is known of a command's waits for the bus, and of collection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CommandWaits {
     gc_since: Option<u64>,
     /// Since when it needs the bus, or needed it last.
     ready: u64,
-    waited: u64,
+    /// How long it waited for it.
+    pub(super) waited: u64,
+}
+
+impl CommandWaits {
+    /// Of a command that begins now.
+    pub(super) fn begun(gc: bool, now: u64) -> CommandWaits {
+        CommandWaits { gc_since: gc.then_some(now), ready: now, waited: 0 }
+    }
+
+    /// It got the bus, which it occupies until `until`.
+    pub(super) fn took_bus(&mut self, now: u64, until: u64) {
+        self.waited += now.saturating_sub(self.ready);
+        self.ready = until;
+    }
+
+    /// Its array phase runs until `until`.
+    pub(super) fn array(&mut self, until: u64) {
+        self.ready = until;
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -49,11 +65,10 @@ struct Unit {
     pending: Vec<u64>,
 }
 
-/// The state of all units and commands.
+/// The state of all units.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     units: Vec<Unit>,
-    commands: FxHashMap<u64, Command>,
 }
 
 impl Waits {
@@ -78,17 +93,13 @@ impl Waits {
         Waiting { begun: idle.then_some((0, state.gc_ns)) }
     }
 
-    /// Registers a transaction that joined a command. If the unit thereby begins its first user command after earlier
-    /// work, returns the transactions that waited for that work.
-    pub(super) fn dispatched(&mut self, (command, unit): (u64, UnitId), gc: bool, now: u64) -> Vec<u64> {
-        let fresh = Command { unit: unit.index(), members: 0, gc_since: gc.then_some(now), ready: now, waited: 0 };
-        let entry = self.commands.entry(command).or_insert(fresh);
-        entry.members += 1;
-        let first = entry.members == 1;
+    /// Registers a command. If the unit thereby begins its first user command after earlier work, returns the transactions that waited
+    /// for that work.
+    pub(super) fn begun(&mut self, unit: UnitId, gc: bool) -> Vec<u64> {
         let state = self.unit(unit);
         let idle = state.commands == 0;
-        state.commands += u32::from(first);
-        if first && idle && !gc { std::mem::take(&mut state.pending) } else { Vec::new() }
+        state.commands += 1;
+        if idle && !gc { std::mem::take(&mut state.pending) } else { Vec::new() }
     }
 
     /// Records for a transaction queued at `queued` that the work which its unit had begun earlier has ended.
@@ -104,33 +115,11 @@ impl Waits {
         Waited { residual_ns, gc_ns: gc_ns.saturating_sub(before), bus_ns: 0 }
     }
 
-    /// A command got the bus, which it occupies until `until`.
-    pub(super) fn took_bus(&mut self, command: u64, now: u64, until: u64) {
-        if let Some(command) = self.commands.get_mut(&command) {
-            command.waited += now.saturating_sub(command.ready);
-            command.ready = until;
-        }
-    }
-
-    /// A command's array phase runs until `until`.
-    pub(super) fn array(&mut self, command: u64, until: u64) {
-        if let Some(command) = self.commands.get_mut(&command) {
-            command.ready = until;
-        }
-    }
-
-    /// A transaction of a command ended; returns how long the command waited for the bus.
-    pub(super) fn ended(&mut self, command: u64, now: u64) -> u64 {
-        let Some(entry) = self.commands.get_mut(&command) else { return 0 };
-        entry.members -= 1;
-        let Command { unit, members, gc_since, waited, .. } = *entry;
-        if members == 0 {
-            self.commands.remove(&command);
-            let state = &mut self.units[unit];
-            state.commands -= 1;
-            state.gc_ns += gc_since.map_or(0, |since| now - since);
-        }
-        waited
+    /// A command of `unit` is over.
+    pub(super) fn over(&mut self, unit: UnitId, command: CommandWaits, now: u64) {
+        let state = self.unit(unit);
+        state.commands -= 1;
+        state.gc_ns += command.gc_since.map_or(0, |since| now - since);
     }
 
     /// A garbage collection transaction ended or was dropped.

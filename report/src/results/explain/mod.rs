@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{FlowId, Geometry, Op, Owner, PlaneId, UnitId};
-use rustc_hash::FxHashMap;
+
+use crate::in_flight::{Change, Command, InFlight, Transaction};
 
 pub use words::{difference, history};
 
@@ -18,8 +19,7 @@ pub use words::{difference, history};
 pub struct Explainer {
     geometry: Geometry,
     histories: BTreeMap<u64, RequestHistory>,
-    transactions: FxHashMap<u64, Transaction>,
-    commands: FxHashMap<u64, Command>,
+    flight: InFlight<Waiting, Charged>,
     units: Vec<Unit>,
 }
 
@@ -87,7 +87,7 @@ pub enum Wait {
 }
 
 /// Whose command, and what it does.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Occupant {
     /// The flow; `None` for garbage collection.
     pub flow: Option<u16>,
@@ -104,24 +104,22 @@ pub struct Account {
     pub ns: u64,
 }
 
-struct Transaction {
-    request: Option<u64>,
-    work: Occupant,
-    plane: PlaneId,
-    queued: u64,
-    step: Option<TransactionHistory>,
-    command: Option<u64>,
+/// What is kept with a transaction that is to be explained.
+#[derive(Default)]
+struct Waiting {
+    moves: u32,
+    waits: BTreeMap<Wait, Account>,
     /// Commands that were in service when it came.
     found: Vec<u64>,
 }
 
-struct Command {
-    unit: UnitId,
+/// Who a command is charged to.
+#[derive(Default)]
+struct Charged {
     work: Occupant,
     /// The requests of its members, and the serial number of the oldest.
     requests: Vec<u64>,
     oldest: u64,
-    left: u32,
 }
 
 #[derive(Default)]
@@ -154,8 +152,7 @@ impl Explainer {
         Explainer {
             geometry,
             histories: requests.iter().map(history).collect(),
-            transactions: FxHashMap::default(),
-            commands: FxHashMap::default(),
+            flight: InFlight::default(),
             units: (0..geometry.units()).map(|_| Unit::default()).collect(),
         }
     }
@@ -168,7 +165,20 @@ impl Explainer {
     /// Processes an event.
     pub fn observe(&mut self, stamped: &Stamped) {
         let now = stamped.at.ns();
-        match stamped.event {
+        match self.flight.follow(stamped) {
+            Some(Change::Queued(txn)) => self.queued(txn, now),
+            Some(Change::Moved(txn, from)) => self.moved(txn, from, now),
+            Some(Change::Begun { txn, command, is_first }) => self.begun(txn, command, is_first, now),
+            Some(Change::Paused(command)) => self.paused(command, now),
+            Some(Change::Resumed(command, _)) => self.resumed(command, now),
+            Some(Change::Ended { txn, paused, .. }) => self.ended(txn, paused.ns(), now),
+            None => self.request(&stamped.event, now),
+        }
+    }
+
+    /// Processes an event of a request.
+    fn request(&mut self, event: &Event, now: u64) {
+        match *event {
             Event::Submitted { request, flow, op, arrival, pages, .. } => {
                 if let Some(history) = self.histories.get_mut(&request.0) {
                     (history.flow, history.op, history.pages) = (flow, op, pages);
@@ -185,28 +195,6 @@ impl Explainer {
                     history.from_memory += 1;
                 }
             }
-            Event::Queued { txn, request, flow, owner, op, lpn, plane, .. } => {
-                let work = Occupant { flow: (owner != Owner::Gc).then_some(flow.0), op: op.index() as u8 };
-                self.queued(txn, (request.map(|request| request.0), work), (op, lpn.0), plane, now);
-            }
-            Event::Estimated { txn, slack, .. } => {
-                if let Some(step) = self.transactions.get_mut(&txn).and_then(|txn| txn.step.as_mut()) {
-                    step.slack_ns = Some((slack.ns(), slack.ns()));
-                }
-            }
-            Event::Moved { txn, plane } => self.moved(txn, plane, now),
-            Event::Dispatched { txn, command, unit, slack, .. } => {
-                self.dispatched(txn, (command, unit), slack.ns(), now)
-            }
-            Event::Paused { command, unit, .. } => {
-                self.charge(unit, now);
-                self.units[unit.index()].paused = Some(command);
-            }
-            Event::ArrayStarted { command, unit, .. } if self.units[unit.index()].paused == Some(command) => {
-                self.charge(unit, now);
-                self.units[unit.index()].paused = None;
-            }
-            Event::Ended { txn, paused, .. } => self.ended(txn, paused.ns(), now),
             Event::Completed { request } => {
                 if let Some(history) = self.histories.get_mut(&request.0) {
                     history.done_ns = Some(now);
@@ -214,88 +202,86 @@ impl Explainer {
             }
             Event::PageInSeries { .. }
             | Event::Evicted { .. }
+            | Event::Queued { .. }
+            | Event::Moved { .. }
+            | Event::Estimated { .. }
+            | Event::Dispatched { .. }
             | Event::BusTaken { .. }
             | Event::ArrayStarted { .. }
             | Event::ArrayEnded { .. }
+            | Event::Paused { .. }
+            | Event::Ended { .. }
             | Event::VictimChosen { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }
     }
 
-    fn queued(
-        &mut self,
-        serial: u64,
-        (request, work): (Option<u64>, Occupant),
-        (op, lpn): (FlashOp, u32),
-        plane: PlaneId,
-        now: u64,
-    ) {
-        let unit = self.geometry.unit_of(plane);
-        let watched = request.is_some_and(|request| self.histories.contains_key(&request));
-        let place = self.geometry.place_of(plane);
-        let step = watched.then(|| TransactionHistory {
-            op,
-            lpn,
-            place: (place.channel, place.chip, place.die),
-            queued_ns: now,
-            begun_ns: None,
-            ended_ns: now,
-            paused_ns: 0,
-            slack_ns: None,
-            moves: 0,
-            waits: BTreeMap::new(),
-        });
-        let mut found = Vec::new();
-        if watched {
-            self.charge(unit, now);
-            found.clone_from(&self.units[unit.index()].stack);
-            self.units[unit.index()].watched.push(serial);
-        }
-        self.transactions.insert(serial, Transaction { request, work, plane, queued: now, step, command: None, found });
+    /// Whether the request of a transaction is to be explained.
+    fn is_watched(&self, transaction: &Transaction<Waiting>) -> bool {
+        transaction.request.is_some_and(|request| self.histories.contains_key(&request.0))
     }
 
-    fn moved(&mut self, serial: u64, plane: PlaneId, now: u64) {
-        let to = self.geometry.unit_of(plane);
-        let place = self.geometry.place_of(plane);
-        let Some(from) = self.transactions.get(&serial).map(|txn| self.geometry.unit_of(txn.plane)) else { return };
-        self.charge(from, now);
-        self.charge(to, now);
-        let Some(transaction) = self.transactions.get_mut(&serial) else { return };
-        transaction.plane = plane;
-        if let Some(step) = &mut transaction.step {
-            step.moves += 1;
-            step.place = (place.channel, place.chip, place.die);
-            transaction.found.clone_from(&self.units[to.index()].stack);
-            self.units[from.index()].watched.retain(|watched| *watched != serial);
-            self.units[to.index()].watched.push(serial);
-        }
-    }
-
-    fn dispatched(&mut self, serial: u64, (number, unit): (u64, UnitId), slack: u64, now: u64) {
-        // A write that gets its chip only now has waited elsewhere.
-        let Some(waited_at) = self.transactions.get(&serial).map(|txn| self.geometry.unit_of(txn.plane)) else {
+    fn queued(&mut self, serial: u64, now: u64) {
+        let Some(transaction) = self.flight.get(serial).filter(|transaction| self.is_watched(transaction)) else {
             return;
         };
+        let unit = self.geometry.unit_of(transaction.plane);
+        self.charge(unit, now);
+        self.waits_at(serial, unit);
+    }
+
+    /// A transaction that is to be explained joined the queue of a unit.
+    fn waits_at(&mut self, serial: u64, unit: UnitId) {
+        let state = &mut self.units[unit.index()];
+        self.flight.transaction(serial).own.found.clone_from(&state.stack);
+        state.watched.push(serial);
+    }
+
+    fn moved(&mut self, serial: u64, from: PlaneId, now: u64) {
+        let from = self.geometry.unit_of(from);
+        let to = self.geometry.unit_of(self.flight.transaction(serial).plane);
+        self.charge(from, now);
+        self.charge(to, now);
+        if self.flight.get(serial).is_some_and(|transaction| self.is_watched(transaction)) {
+            self.flight.transaction(serial).own.moves += 1;
+            self.units[from.index()].watched.retain(|watched| *watched != serial);
+            self.waits_at(serial, to);
+        }
+    }
+
+    fn begun(&mut self, serial: u64, number: u64, is_first: bool, now: u64) {
+        let Transaction { request, flow, op, owner, plane, .. } = *self.flight.transaction(serial);
+        let Some(unit) = self.flight.command(number).map(|command| command.unit) else { return };
+        // A write that gets its chip only now has waited elsewhere.
+        let waited_at = self.geometry.unit_of(plane);
         self.charge(waited_at, now);
         self.charge(unit, now);
         self.units[waited_at.index()].watched.retain(|watched| *watched != serial);
-        let Some(transaction) = self.transactions.get_mut(&serial) else { return };
-        transaction.command = Some(number);
-        if let Some(step) = &mut transaction.step {
-            step.begun_ns = Some(now);
-            step.slack_ns = step.slack_ns.map(|(joined, _)| (joined, slack));
+        let Some(Command { own: command, .. }) = self.flight.command_mut(number) else { return };
+        if is_first {
+            command.work = Occupant { flow: (owner != Owner::Gc).then_some(flow.0), op: op.index() as u8 };
+            command.oldest = serial;
         }
-        let (request, work) = (transaction.request, transaction.work);
-        let is_new = !self.commands.contains_key(&number);
-        let new = Command { unit, work, requests: Vec::new(), oldest: serial, left: 0 };
-        let command = self.commands.entry(number).or_insert(new);
-        command.left += 1;
         command.oldest = command.oldest.min(serial);
-        command.requests.extend(request);
-        if is_new {
+        command.requests.extend(request.map(|request| request.0));
+        if is_first {
             self.units[unit.index()].stack.push(number);
             self.count(unit, number);
+        }
+    }
+
+    fn paused(&mut self, number: u64, now: u64) {
+        let Some(unit) = self.flight.command(number).map(|command| command.unit) else { return };
+        self.charge(unit, now);
+        self.units[unit.index()].paused = Some(number);
+    }
+
+    fn resumed(&mut self, number: u64, now: u64) {
+        let Some(unit) = self.flight.command(number).map(|command| command.unit) else { return };
+        if self.units[unit.index()].paused == Some(number) {
+            self.charge(unit, now);
+            self.units[unit.index()].paused = None;
         }
     }
 
@@ -303,9 +289,7 @@ impl Explainer {
     fn count(&mut self, unit: UnitId, number: u64) {
         for serial in self.units[unit.index()].watched.clone() {
             let wait = self.wait(serial, Some(number));
-            if let Some(step) = self.transactions.get_mut(&serial).and_then(|txn| txn.step.as_mut()) {
-                step.waits.entry(wait).or_default().count += 1;
-            }
+            self.flight.transaction(serial).own.waits.entry(wait).or_default().count += 1;
         }
     }
 
@@ -319,55 +303,61 @@ impl Explainer {
         let top = state.stack.last().copied().filter(|top| state.paused != Some(*top));
         for serial in state.watched.clone() {
             let wait = self.wait(serial, top);
-            if let Some(transaction) = self.transactions.get_mut(&serial)
-                && let Some(step) = &mut transaction.step
-            {
-                let account = step.waits.entry(wait).or_default();
-                account.ns += lasted.min(now.saturating_sub(transaction.queued));
-                if matches!(wait, Wait::InService(_)) {
-                    account.count = account.count.max(1);
-                }
+            let transaction = self.flight.transaction(serial);
+            let account = transaction.own.waits.entry(wait).or_default();
+            account.ns += lasted.min(now.saturating_sub(transaction.queued.ns()));
+            if matches!(wait, Wait::InService(_)) {
+                account.count = account.count.max(1);
             }
         }
     }
 
     /// What a command is for a transaction that waits.
     fn wait(&self, serial: u64, number: Option<u64>) -> Wait {
-        let Some(command) = number.and_then(|number| self.commands.get(&number)) else { return Wait::Idle };
-        let Some(transaction) = self.transactions.get(&serial) else { return Wait::Idle };
-        if transaction.request.is_some_and(|request| command.requests.contains(&request)) {
+        let command = number.and_then(|number| Some((number, &self.flight.command(number)?.own)));
+        let Some((number, command)) = command else { return Wait::Idle };
+        let Some(transaction) = self.flight.get(serial) else { return Wait::Idle };
+        if transaction.request.is_some_and(|request| command.requests.contains(&request.0)) {
             return Wait::Own;
         }
-        match (number.is_some_and(|number| transaction.found.contains(&number)), command.oldest < serial) {
+        match (transaction.own.found.contains(&number), command.oldest < serial) {
             (true, _) => Wait::InService(command.work),
             (false, true) => Wait::Older(command.work),
             (false, false) => Wait::Younger(command.work),
         }
     }
 
-    fn ended(&mut self, serial: u64, paused: u64, now: u64) {
-        let Some(mut transaction) = self.transactions.remove(&serial) else { return };
-        let unit = match transaction.command.and_then(|number| self.commands.get(&number)) {
-            Some(command) => command.unit,
-            None => self.geometry.unit_of(transaction.plane),
-        };
-        self.charge(unit, now);
-        if let Some(number) = transaction.command
-            && let Some(command) = self.commands.get_mut(&number)
-        {
-            command.left -= 1;
-            if command.left == 0 {
-                self.commands.remove(&number);
-                self.units[unit.index()].stack.retain(|other| *other != number);
+    fn ended(&mut self, serial: u64, paused_ns: u64, now: u64) {
+        let Transaction { request, plane, begun, .. } = *self.flight.transaction(serial);
+        let command = begun.and_then(|begun| Some((begun.command, self.flight.command(begun.command)?)));
+        match command.map(|(number, command)| (number, command.unit, command.left)) {
+            Some((number, unit, left)) => {
+                self.charge(unit, now);
+                if left == 0 {
+                    self.units[unit.index()].stack.retain(|other| *other != number);
+                }
             }
-        } else {
-            self.units[unit.index()].watched.retain(|watched| *watched != serial);
+            None => {
+                let unit = self.geometry.unit_of(plane);
+                self.charge(unit, now);
+                self.units[unit.index()].watched.retain(|watched| *watched != serial);
+            }
         }
-        if let Some(mut step) = transaction.step.take()
-            && let Some(history) = transaction.request.and_then(|request| self.histories.get_mut(&request))
-        {
-            (step.ended_ns, step.paused_ns) = (now, paused);
-            history.transactions.push(step);
-        }
+        let Some(history) = request.and_then(|request| self.histories.get_mut(&request.0)) else { return };
+        let place = self.geometry.place_of(plane);
+        let ended = self.flight.transaction(serial);
+        let own = std::mem::take(&mut ended.own);
+        history.transactions.push(TransactionHistory {
+            op: ended.op,
+            lpn: ended.lpn.0,
+            place: (place.channel, place.chip, place.die),
+            queued_ns: ended.queued.ns(),
+            begun_ns: begun.map(|begun| begun.at.ns()),
+            ended_ns: now,
+            paused_ns,
+            slack_ns: ended.estimate.map(|(_, slack)| (slack.ns(), begun.map_or(slack, |begun| begun.slack).ns())),
+            moves: own.moves,
+            waits: own.waits,
+        });
     }
 }

@@ -14,8 +14,10 @@ use std::io::{self, Write};
 
 use flashlane_core::event::{End, Event, Stamped};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{FlowId, Geometry, Op, Owner, PlaneId, RequestId, UnitId};
+use flashlane_core::{FlowId, Geometry, Op, Owner, RequestId, Time, UnitId};
 use rustc_hash::FxHashMap;
+
+use crate::in_flight::{Begun, Change, Command, InFlight, Transaction};
 
 use sink::Sink;
 use slice::Slice;
@@ -37,8 +39,7 @@ pub struct Timeline<W: Write> {
     window: (u64, u64),
     sink: Sink<W>,
     tracks: Tracks,
-    transactions: FxHashMap<u64, Transaction>,
-    commands: FxHashMap<u64, Command>,
+    flight: InFlight<(), Shown>,
     requests: FxHashMap<u64, Request>,
     /// Transactions that wait at each unit: reads, writes, garbage collection's.
     waiting: Vec<[i64; 3]>,
@@ -52,25 +53,14 @@ pub struct Timeline<W: Write> {
     failed: Option<io::Error>,
 }
 
-struct Transaction {
-    request: Option<RequestId>,
-    op: FlashOp,
-    owner: Owner,
-    lpn: u32,
-    plane: PlaneId,
-    command: Option<u64>,
-}
-
-struct Command {
-    unit: UnitId,
-    begun: u64,
-    paused: Option<u64>,
+/// How a command is shown.
+#[derive(Default)]
+struct Shown {
     /// Whether its slice has begun in the file, and that of its pause.
-    shown: bool,
-    pause_shown: bool,
+    has_begun: bool,
+    has_paused: bool,
     members: Vec<u64>,
     page: Option<u64>,
-    left: usize,
     name: &'static str,
     /// The dies of its members, with the last end on each.
     dies: Vec<(u32, u64)>,
@@ -97,13 +87,14 @@ fn name(op: FlashOp, owner: Owner) -> &'static str {
 }
 
 /// The beginning of a command's slice.
-fn beginning(track: u64, command: &Command) -> Slice<'_> {
-    let value = command.page.map(|page| ("page", page));
-    Slice { value, arrives: &command.members, ..Slice::plain(track, command.name, command.begun, command.begun) }
+fn beginning(track: u64, command: &Command<Shown>) -> Slice<'_> {
+    let (begun, Shown { name, page, members, .. }) = (command.begun.ns(), &command.own);
+    let value = page.map(|page| ("page", page));
+    Slice { value, arrives: members, ..Slice::plain(track, name, begun, begun) }
 }
 
 /// Which counter a transaction belongs to.
-fn kind(transaction: &Transaction) -> usize {
+fn kind(transaction: &Transaction<()>) -> usize {
     match (transaction.owner, transaction.op) {
         (Owner::Gc, _) => 2,
         (_, FlashOp::Read) => 0,
@@ -130,8 +121,7 @@ impl<W: Write> Timeline<W> {
             window: (from, to),
             sink,
             tracks,
-            transactions: FxHashMap::default(),
-            commands: FxHashMap::default(),
+            flight: InFlight::default(),
             requests: FxHashMap::default(),
             waiting: vec![[0; 3]; geometry.units() as usize],
             changed: Vec::new(),
@@ -145,7 +135,7 @@ impl<W: Write> Timeline<W> {
     /// Processes an event. The first error while writing is kept for [`Timeline::finish`].
     pub fn observe(&mut self, stamped: &Stamped) {
         if self.failed.is_none()
-            && let Err(error) = self.event(stamped.at.ns(), &stamped.event)
+            && let Err(error) = self.event(stamped)
         {
             self.failed = Some(error);
         }
@@ -163,9 +153,10 @@ impl<W: Write> Timeline<W> {
         self.sink.finish()
     }
 
-    fn event(&mut self, now: u64, event: &Event) -> io::Result<()> {
-        if self.beginning.is_some_and(|begun| !matches!(*event, Event::Dispatched { command, .. } if command == begun))
-        {
+    fn event(&mut self, stamped: &Stamped) -> io::Result<()> {
+        let now = stamped.at.ns();
+        let joins = |begun| matches!(stamped.event, Event::Dispatched { command, .. } if command == begun);
+        if self.beginning.is_some_and(|begun| !joins(begun)) {
             self.begin()?;
         }
         if now != self.now {
@@ -175,83 +166,81 @@ impl<W: Write> Timeline<W> {
         if !self.entered && now >= self.window.0 {
             self.enter()?;
         }
+        match self.flight.follow(stamped) {
+            Some(Change::Queued(txn)) => {
+                let transaction = self.flight.transaction(txn);
+                let (unit, kind) = (self.geometry.unit_of(transaction.plane), kind(transaction));
+                self.count(unit, kind, 1);
+            }
+            Some(Change::Moved(txn, from)) => {
+                let transaction = self.flight.transaction(txn);
+                let (to, kind) = (self.geometry.unit_of(transaction.plane), kind(transaction));
+                self.count(self.geometry.unit_of(from), kind, -1);
+                self.count(to, kind, 1);
+            }
+            Some(Change::Begun { txn, command, is_first }) => self.begun(txn, command, is_first),
+            Some(Change::Paused(command)) => return self.paused(command, now),
+            Some(Change::Resumed(command, _)) => return self.resumed(command, now),
+            Some(Change::Ended { txn, end, .. }) => return self.ended(txn, end, now),
+            None => return self.other(&stamped.event, now),
+        }
+        Ok(())
+    }
+
+    /// Shows what happens to nothing in flight.
+    fn other(&mut self, event: &Event, now: u64) -> io::Result<()> {
         match *event {
             Event::Submitted { request, flow, op, arrival, pages, .. } => {
                 let lane = self.tracks.take_lane(flow, &mut self.sink)?;
                 let transactions = Vec::new();
                 let arrival = arrival.ns();
                 self.requests.insert(request.0, Request { flow, op, arrival, pages, lane, transactions });
+                Ok(())
             }
-            Event::Queued { txn, request, op, owner, lpn, plane, .. } => {
-                let transaction = Transaction { request, op, owner, lpn: lpn.0, plane, command: None };
-                self.count(self.geometry.unit_of(plane), kind(&transaction), 1);
-                self.transactions.insert(txn, transaction);
-            }
-            Event::Moved { txn, plane } => self.moved(txn, plane),
-            Event::Dispatched { txn, command, unit, .. } => self.dispatched(txn, command, unit, now),
             Event::BusTaken { channel, command, until, .. } => {
-                let name = self.commands.get(&command).map_or("transfer", |command| command.name);
-                let track = self.tracks.channel(channel);
-                return self.slice(&Slice::plain(track, name, now, until.ns()));
+                let name = self.flight.command(command).map_or("transfer", |command| command.own.name);
+                self.slice(&Slice::plain(self.tracks.channel(channel), name, now, until.ns()))
             }
-            Event::ArrayStarted { command, .. } => return self.resumed(command, now),
-            Event::Paused { command, .. } => return self.paused(command, now),
-            Event::Ended { txn, end, .. } => return self.ended(txn, end, now),
-            Event::Completed { request } => return self.completed(request, now),
+            Event::Completed { request } => self.completed(request, now),
             Event::VictimChosen { plane, valid, .. } => {
                 let track = self.tracks.unit(self.geometry.unit_of(plane));
-                let slice =
-                    Slice { value: Some(("valid pages", valid.into())), ..Slice::plain(track, "victim", now, now) };
-                return self.slice(&slice);
+                let value = Some(("valid pages", valid.into()));
+                self.slice(&Slice { value, ..Slice::plain(track, "victim", now, now) })
             }
             Event::Admitted { .. }
             | Event::PageFromMemory { .. }
             | Event::PageInSeries { .. }
             | Event::Evicted { .. }
+            | Event::Queued { .. }
+            | Event::Moved { .. }
             | Event::Estimated { .. }
+            | Event::Dispatched { .. }
+            | Event::ArrayStarted { .. }
             | Event::ArrayEnded { .. }
+            | Event::Paused { .. }
+            | Event::Ended { .. }
             | Event::Mapped { .. }
-            | Event::Erased { .. } => {}
+            | Event::Erased { .. } => Ok(()),
         }
-        Ok(())
     }
 
-    fn moved(&mut self, txn: u64, plane: PlaneId) {
-        let Some(transaction) = self.transactions.get_mut(&txn) else { return };
-        let (from, kind) = (transaction.plane, kind(transaction));
-        transaction.plane = plane;
-        self.count(self.geometry.unit_of(from), kind, -1);
-        self.count(self.geometry.unit_of(plane), kind, 1);
-    }
-
-    fn dispatched(&mut self, txn: u64, number: u64, unit: UnitId, now: u64) {
-        let Some(transaction) = self.transactions.get_mut(&txn) else { return };
-        transaction.command = Some(number);
-        let (kind, name) = (kind(transaction), name(transaction.op, transaction.owner));
-        if let Some(request) = transaction.request
+    fn begun(&mut self, txn: u64, number: u64, is_first: bool) {
+        let transaction = self.flight.transaction(txn);
+        let Transaction { request, op, owner, lpn, .. } = *transaction;
+        let kind = kind(transaction);
+        if let Some(request) = request
             && let Some(request) = self.requests.get_mut(&request.0)
         {
             request.transactions.push(txn);
         }
-        let page = (transaction.op != FlashOp::Erase).then_some(transaction.lpn.into());
-        let has_request = transaction.request.is_some();
-        let new = || Command {
-            unit,
-            begun: now,
-            paused: None,
-            shown: false,
-            pause_shown: false,
-            members: Vec::new(),
-            page,
-            left: 0,
-            name,
-            dies: Vec::new(),
-        };
-        let command = self.commands.entry(number).or_insert_with(new);
-        if has_request {
-            command.members.push(txn);
+        let Some(Command { unit, own, .. }) = self.flight.command_mut(number) else { return };
+        if is_first {
+            (own.name, own.page) = (name(op, owner), (op != FlashOp::Erase).then_some(lpn.0.into()));
         }
-        command.left += 1;
+        if request.is_some() {
+            own.members.push(txn);
+        }
+        let unit = *unit;
         self.beginning = Some(number);
         self.count(unit, kind, -1);
     }
@@ -259,80 +248,78 @@ impl<W: Write> Timeline<W> {
     /// All members of the command that is beginning are known: begins its slice.
     fn begin(&mut self) -> io::Result<()> {
         let (from, to) = self.window;
-        let Some(command) = self.beginning.take().and_then(|number| self.commands.get_mut(&number)) else {
+        let Some(command) = self.beginning.take().and_then(|number| self.flight.command_mut(number)) else {
             return Ok(());
         };
-        if !(from..=to).contains(&command.begun) {
+        if !(from..=to).contains(&command.begun.ns()) {
             return Ok(());
         }
-        command.shown = true;
+        command.own.has_begun = true;
         self.sink.begin(&beginning(self.tracks.unit(command.unit), command))
     }
 
     /// The window begins: shows what began before it and has not ended, outermost first.
     fn enter(&mut self) -> io::Result<()> {
         self.entered = true;
-        let mut open: Vec<(u64, u64)> =
-            self.commands.iter().map(|(number, command)| (command.begun, *number)).collect();
+        let mut open: Vec<(Time, u64)> =
+            self.flight.commands().map(|(number, command)| (command.begun, number)).collect();
         open.sort_unstable();
         for (_, number) in open {
-            let Some(command) = self.commands.get_mut(&number).filter(|command| !command.shown) else { continue };
-            command.shown = true;
+            let command = self.flight.command_mut(number).filter(|command| !command.own.has_begun);
+            let Some(command) = command else { continue };
+            command.own.has_begun = true;
             let track = self.tracks.unit(command.unit);
             self.sink.begin(&beginning(track, command))?;
             if let Some(since) = command.paused {
-                command.pause_shown = true;
-                self.sink.begin(&Slice::plain(track, "paused", since, since))?;
+                command.own.has_paused = true;
+                self.sink.begin(&Slice::plain(track, "paused", since.ns(), since.ns()))?;
             }
         }
         Ok(())
     }
 
     fn paused(&mut self, number: u64, now: u64) -> io::Result<()> {
-        let Some(command) = self.commands.get_mut(&number) else { return Ok(()) };
-        command.paused = Some(now);
-        command.pause_shown = command.shown && now <= self.window.1;
-        if !command.pause_shown {
+        let Some(Command { unit, own, .. }) = self.flight.command_mut(number) else { return Ok(()) };
+        own.has_paused = own.has_begun && now <= self.window.1;
+        if !own.has_paused {
             return Ok(());
         }
-        self.sink.begin(&Slice::plain(self.tracks.unit(command.unit), "paused", now, now))
+        self.sink.begin(&Slice::plain(self.tracks.unit(*unit), "paused", now, now))
     }
 
-    /// The array phase of a command began; if it was paused, it is resumed.
     fn resumed(&mut self, number: u64, now: u64) -> io::Result<()> {
-        let Some(command) = self.commands.get_mut(&number) else { return Ok(()) };
-        if command.paused.take().is_none() || !std::mem::take(&mut command.pause_shown) {
+        let Some(Command { unit, own, .. }) = self.flight.command_mut(number) else { return Ok(()) };
+        if !std::mem::take(&mut own.has_paused) {
             return Ok(());
         }
-        self.sink.end(self.tracks.unit(command.unit), now)
+        self.sink.end(self.tracks.unit(*unit), now)
     }
 
     fn ended(&mut self, txn: u64, end: End, now: u64) -> io::Result<()> {
-        let Some(transaction) = self.transactions.remove(&txn) else { return Ok(()) };
-        let Some(number) = transaction.command else {
+        let transaction = self.flight.transaction(txn);
+        let (plane, kind) = (transaction.plane, kind(transaction));
+        let Some(Begun { command, .. }) = transaction.begun else {
             // It never reached the flash.
             debug_assert_ne!(end, End::Flash);
-            self.count(self.geometry.unit_of(transaction.plane), kind(&transaction), -1);
+            self.count(self.geometry.unit_of(plane), kind, -1);
             return Ok(());
         };
-        let die = self.tracks.die_of(transaction.plane);
-        let Some(command) = self.commands.get_mut(&number) else { return Ok(()) };
-        match command.dies.iter_mut().find(|(known, _)| *known == die) {
+        let die = self.tracks.die_of(plane);
+        let Some(Command { unit, begun, left, own, .. }) = self.flight.command_mut(command) else { return Ok(()) };
+        match own.dies.iter_mut().find(|(known, _)| *known == die) {
             Some((_, last)) => *last = now,
-            None => command.dies.push((die, now)),
+            None => own.dies.push((die, now)),
         }
-        command.left -= 1;
-        if command.left > 0 {
+        if *left > 0 {
             return Ok(());
         }
-        let Some(command) = self.commands.remove(&number) else { return Ok(()) };
-        if command.shown {
-            self.sink.end(self.tracks.unit(command.unit), now)?;
+        let (unit, begun, own) = (*unit, begun.ns(), std::mem::take(own));
+        if own.has_begun {
+            self.sink.end(self.tracks.unit(unit), now)?;
         }
         if self.tracks.dies_apart() {
-            for &(die, until) in &command.dies {
-                let track = self.tracks.die(die);
-                self.slice(&Slice::plain(track, command.name, command.begun, until))?;
+            for (die, until) in own.dies {
+                self.slice(&Slice::plain(self.tracks.die(die), own.name, begun, until))?;
             }
         }
         Ok(())
