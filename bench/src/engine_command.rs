@@ -8,27 +8,19 @@ use flashlane_bench::cases;
 use flashlane_bench::measure::{Effort, measure};
 use flashlane_bench::{callgrind, machine, page, table};
 
+use crate::Cases;
+
 /// What is measured, and how.
 #[derive(Args)]
 pub struct Arguments {
-    /// Only cases whose name has one of these words
-    #[arg(value_name = "WORD")]
-    words: Vec<String>,
-    /// Lists the cases
-    #[arg(long)]
-    list: bool,
-    /// Timed runs of each case
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u32).range(1..=1_000))]
-    runs: u32,
+    #[command(flatten)]
+    cases: Cases,
     /// Requests of a timed run, instead of the case's own number
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1_000_000_000))]
     requests: Option<u64>,
     /// A tenth of the requests, one timed run
     #[arg(long, conflicts_with = "runs")]
     quick: bool,
-    /// Does not count instructions (valgrind is slow)
-    #[arg(long)]
-    no_count: bool,
     /// Puts the table into the measured part of this page; it says which cases it has
     #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "requests"])]
     write: Option<PathBuf>,
@@ -57,25 +49,25 @@ fn run_case(name: &str, requests: &str) -> Result<(), String> {
 }
 
 fn execute(arguments: Arguments) -> Result<(), String> {
-    let is_wanted =
-        |case: &Case| arguments.words.is_empty() || arguments.words.iter().any(|word| case.name().contains(word));
+    let is_wanted = |case: &Case| arguments.cases.include(&case.name());
     let cases: Vec<Case> = cases::all().into_iter().filter(is_wanted).collect();
-    if arguments.list {
+    if arguments.cases.list {
         cases.iter().for_each(|case| println!("{}", case.name()));
         return Ok(());
     }
     if cases.is_empty() {
-        return Err(format!("no case has any of the words {:?} in its name; see --list", arguments.words));
+        return Err(format!("no case has any of the words {:?} in its name; see --list", arguments.cases.words));
     }
     if cfg!(debug_assertions) {
         eprintln!("This is a build with checks: times and counts say nothing about the program that users run.");
     }
-    let count = !arguments.no_count && callgrind::present();
-    if !arguments.no_count && !count {
+    let count = !arguments.cases.no_count && callgrind::present();
+    if !arguments.cases.no_count && !count {
         eprintln!("VALGRIND IS ABSENT: instructions are not counted.");
     }
-    let (runs, per_mille) = if arguments.quick { (1, 100) } else { (arguments.runs, 1000) };
-    let text = measured(&cases, &arguments.words, Effort { runs, per_mille, requests: arguments.requests, count })?;
+    let (runs, per_mille) = if arguments.quick { (1, 100) } else { (arguments.cases.runs, 1000) };
+    let text =
+        measured(&cases, &arguments.cases.words, Effort { runs, per_mille, requests: arguments.requests, count })?;
     print!("{text}");
     arguments.write.as_deref().map_or(Ok(()), |path: &Path| page::update(path, (page::BEGIN, page::END), &text))
 }

@@ -6,7 +6,7 @@ mod whole_command;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, value_parser};
 
 /// The allocator of the command line program.
 #[global_allocator]
@@ -20,6 +20,30 @@ struct Cli {
     command: Option<Command>,
     #[command(flatten)]
     engine: engine_command::Arguments,
+}
+
+/// Which cases are measured, and how well.
+#[derive(Args)]
+struct Cases {
+    /// Only cases whose name has one of these words
+    #[arg(value_name = "WORD")]
+    words: Vec<String>,
+    /// Lists the cases
+    #[arg(long)]
+    list: bool,
+    /// Timed runs of each case
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u32).range(1..=1_000))]
+    runs: u32,
+    /// Does not count instructions (valgrind is slow)
+    #[arg(long)]
+    no_count: bool,
+}
+
+impl Cases {
+    /// Whether a case of this name is among them.
+    fn include(&self, name: &str) -> bool {
+        self.words.is_empty() || self.words.iter().any(|word| name.contains(word))
+    }
 }
 
 #[derive(Subcommand)]

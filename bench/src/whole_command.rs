@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, value_parser};
+use clap::Args;
 use flashlane_bench::whole::cost::{self, Stored};
 use flashlane_bench::whole::measure::{Effort, measure};
 use flashlane_bench::whole::{self, WholeCase};
 use flashlane_bench::{callgrind, machine, page};
+
+use crate::Cases;
 
 /// Whether this is the build that tests have: its counts have a table of their own, are few, and times say nothing.
 const WITH_CHECKS: bool = cfg!(debug_assertions);
@@ -21,21 +23,11 @@ const MARKS: (&str, &str) = if WITH_CHECKS {
 /// What is measured, and how.
 #[derive(Args)]
 pub struct Arguments {
-    /// Only cases whose name has one of these words
-    #[arg(value_name = "WORD")]
-    words: Vec<String>,
-    /// Lists the cases
-    #[arg(long)]
-    list: bool,
-    /// Timed runs of each case
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u32).range(1..=1_000))]
-    runs: u32,
+    #[command(flatten)]
+    cases: Cases,
     /// No timed runs
     #[arg(long, conflicts_with = "runs")]
     quick: bool,
-    /// Does not count instructions (valgrind is slow)
-    #[arg(long)]
-    no_count: bool,
     /// Puts the table into its part of this page
     #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "quick", "no_count"])]
     write: Option<PathBuf>,
@@ -50,23 +42,25 @@ pub struct Arguments {
 /// A case that fails.
 pub fn act(arguments: Arguments) -> Result<bool, String> {
     let is_wanted = |case: &WholeCase| {
-        (arguments.words.is_empty() || arguments.words.iter().any(|word| case.name.contains(word)))
+        arguments.cases.include(&case.name)
             && (arguments.check.is_none() || if WITH_CHECKS { case.daily } else { case.checked })
             && (arguments.write.is_none() || !WITH_CHECKS || case.daily)
     };
     let cases: Vec<WholeCase> = whole::all().into_iter().filter(is_wanted).collect();
-    if arguments.list {
+    if arguments.cases.list {
         cases.iter().for_each(|case| println!("{}", case.name));
         return Ok(true);
     }
     if cases.is_empty() {
-        return Err(format!("no case has any of the words {:?} in its name; see whole --list", arguments.words));
+        return Err(format!("no case has any of the words {:?} in its name; see whole --list", arguments.cases.words));
     }
     if WITH_CHECKS {
         eprintln!("This is a build with checks: its counts have a table of their own, and times say nothing.");
     }
-    let mut effort =
-        Effort { runs: if WITH_CHECKS || arguments.quick { 0 } else { arguments.runs }, count: !arguments.no_count };
+    let mut effort = Effort {
+        runs: if WITH_CHECKS || arguments.quick { 0 } else { arguments.cases.runs },
+        count: !arguments.cases.no_count,
+    };
     if effort.count && !callgrind::present() {
         if arguments.check.is_some() {
             println!("SKIPPED: valgrind is absent, instructions of whole processes are not counted");

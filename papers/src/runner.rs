@@ -85,6 +85,14 @@ impl<'a> Runner<'a> {
         (0..self.settings.seeds).map(|more| self.settings.first_seed + more).collect()
     }
 
+    /// The seeds of a workload: one where a trace, which has no seeds, replaces its clone.
+    ///
+    /// # Errors
+    /// As [`Runner::trace`].
+    pub fn seeds_of(&self, name: &str) -> Result<Vec<u64>, RunError> {
+        Ok(if self.trace(name)?.is_some() { vec![1] } else { self.seeds() })
+    }
+
     /// The first seed: that of what is made once.
     pub fn first_seed(&self) -> u64 {
         self.settings.first_seed

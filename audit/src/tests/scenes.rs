@@ -175,17 +175,14 @@ pub fn cancel_reported_late() -> Case {
     case
 }
 
+/// A buffer that merges writes.
+const MERGING: Buffer =
+    Buffer { pages: 8, per_flow: false, write_back: true, read_allocate: true, flush_above: 8, merge_writes: true };
+
 /// A write completes in the buffer, which then programs it.
 pub fn buffered() -> Case {
     let mut case = Case::new();
-    case.config.buffer = Some(Buffer {
-        pages: 8,
-        per_flow: false,
-        write_back: true,
-        read_allocate: true,
-        flush_above: 8,
-        merge_writes: true,
-    });
+    case.config.buffer = Some(MERGING);
     case.submit(0, 1, Op::Write, 1);
     case.push(0, Event::PageFromMemory { request: RequestId(1), lpn: Lpn(0) });
     case.complete(1_000, 1);
@@ -239,15 +236,7 @@ pub fn buffered_twice() -> Case {
 /// As [`buffered`], where every write is programmed by itself, at once.
 pub fn buffered_apart() -> Case {
     let mut case = Case::new();
-    let merge_writes = false;
-    case.config.buffer = Some(Buffer {
-        pages: 8,
-        per_flow: false,
-        write_back: true,
-        read_allocate: false,
-        flush_above: 0,
-        merge_writes,
-    });
+    case.config.buffer = Some(Buffer { read_allocate: false, flush_above: 0, merge_writes: false, ..MERGING });
     case.submit(0, 1, Op::Write, 1);
     case.push(0, Event::PageFromMemory { request: RequestId(1), lpn: Lpn(0) });
     case.queue(0, 1, Requester::Buffer, FlashOp::Program, 0, 0);

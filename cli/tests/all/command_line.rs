@@ -1,46 +1,18 @@
 //! The program as a user runs it: exit codes, messages, files.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Command;
 
-/// A temporary folder for one test.
-struct Folder(PathBuf);
+use tempfile::TempDir;
 
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("flashlane-command-line-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
+use crate::common::{flashlane, folder, text, write};
 
-    fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    }
-
-    fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = std::fs::read_dir(&self.0)
-            .unwrap()
-            .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn flashlane(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_flashlane")).args(args).current_dir(folder).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
+/// The names of the files in a folder, in order.
+fn names(folder: &TempDir) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
 }
 
 /// Runs and expects success; returns the standard output.
@@ -64,10 +36,10 @@ fn bad(folder: &Path, args: &[&str]) -> String {
 
 #[test]
 fn init_writes_a_scenario_that_checks() {
-    let folder = Folder::new("init");
-    let message = good(&folder.0, &["init"]);
+    let folder = folder();
+    let message = good(folder.path(), &["init"]);
     assert_eq!(message, "wrote scenario.toml; run it with: flashlane compare scenario.toml\n");
-    let message = good(&folder.0, &["check", "scenario.toml"]);
+    let message = good(folder.path(), &["check", "scenario.toml"]);
     let lines: Vec<&str> = message.lines().collect();
     assert!(lines[0].starts_with("two-tenants: scenario ") && lines[0].ends_with(", seed 1"), "{message}");
     let device = "device      flin-isca18: 32 units on 8 channels, 480.00 GB for the user of 549.76 GB raw (14.5 % \
@@ -81,42 +53,42 @@ fn init_writes_a_scenario_that_checks() {
 /// What the template's comments say one can do, done.
 #[test]
 fn the_advice_of_init_works_when_followed() {
-    let folder = Folder::new("init-advice");
-    let message = good(&folder.0, &["init", "my scenario.toml"]);
+    let folder = folder();
+    let message = good(folder.path(), &["init", "my scenario.toml"]);
     assert!(message.ends_with("flashlane compare 'my scenario.toml'\n"), "{message}");
-    let template = std::fs::read_to_string(folder.0.join("my scenario.toml")).unwrap();
+    let template = std::fs::read_to_string(folder.path().join("my scenario.toml")).unwrap();
     let begin = template.find("# [device]").expect("the advice on the device");
     let (before, rest) = template.split_at(begin);
     let (advice, after) = rest.split_once("\n\n").expect("it ends with an empty line");
     let advice = advice.replace("# ", "");
-    folder.file("device.toml", &format!("{}{advice}\n\n{after}", before.replace("device = \"flin-isca18\"\n", "")));
-    assert!(good(&folder.0, &["check", "device.toml"]).contains("(20.0 % over-provisioning)"));
+    write(&folder, "device.toml", &format!("{}{advice}\n\n{after}", before.replace("device = \"flin-isca18\"\n", "")));
+    assert!(good(folder.path(), &["check", "device.toml"]).contains("(20.0 % over-provisioning)"));
     let listed = template.lines().find_map(|line| line.strip_prefix("#   schedulers = ")).expect("the advice on mixes");
     let own = template.lines().find(|line| line.starts_with("schedulers = ")).expect("the schedulers");
-    folder.file("mixes.toml", &template.replace(own, &format!("schedulers = {listed}")));
-    assert!(good(&folder.0, &["check", "mixes.toml"]).contains("schedulers  fcfs, mine"));
-    folder.file("trace.csv", "0,usr,0,Read,0,4096,1\n");
+    write(&folder, "mixes.toml", &template.replace(own, &format!("schedulers = {listed}")));
+    assert!(good(folder.path(), &["check", "mixes.toml"]).contains("schedulers  fcfs, mine"));
+    write(&folder, "trace.csv", "0,usr,0,Read,0,4096,1\n");
     for (name, first) in [("trace", "# [[flow]]\n# [flow.trace]"), ("scene", "# [[flow]]\n# name = \"scene\"")] {
         let begin = template.find(first).expect("the advice on a flow");
         let (before, rest) = template.split_at(begin);
         let (advice, after) = rest.split_once("\n\n").unwrap_or((rest, ""));
         let advice: String =
             advice.lines().map(|line| line.strip_prefix("# ").unwrap_or(line).to_owned() + "\n").collect();
-        folder.file("flow.toml", &format!("{before}{advice}\n{after}"));
-        assert!(good(&folder.0, &["check", "flow.toml"]).contains(&format!("flow        {name}: ")), "{name}");
+        write(&folder, "flow.toml", &format!("{before}{advice}\n{after}"));
+        assert!(good(folder.path(), &["check", "flow.toml"]).contains(&format!("flow        {name}: ")), "{name}");
     }
 }
 
 #[test]
 fn init_never_overwrites() {
-    let folder = Folder::new("init-again");
-    let mine = folder.file("mine.toml", "name = \"mine\"\n");
-    let message = bad(&folder.0, &["init", "mine.toml"]);
+    let folder = folder();
+    let mine = write(&folder, "mine.toml", "name = \"mine\"\n");
+    let message = bad(folder.path(), &["init", "mine.toml"]);
     assert_eq!(message, "mine.toml: exists already and is left as it is; give another name");
     assert_eq!(std::fs::read_to_string(mine).unwrap(), "name = \"mine\"\n");
-    let message = bad(&folder.0, &["init", "no/such/folder.toml"]);
+    let message = bad(folder.path(), &["init", "no/such/folder.toml"]);
     assert_eq!(message, "no/such/folder.toml: cannot be written: No such file or directory (os error 2)");
-    assert_eq!(folder.names(), ["mine.toml"]);
+    assert_eq!(names(&folder), ["mine.toml"]);
 }
 
 #[test]
@@ -125,10 +97,10 @@ fn a_full_disk_is_a_fault_not_bad_input() {
         println!("SKIPPED: no /dev/full here");
         return;
     }
-    let folder = Folder::new("full");
+    let folder = folder();
     let out = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
-    let output = command.arg("devices").current_dir(&folder.0).stdout(out).output().unwrap();
+    let output = command.arg("devices").current_dir(folder.path()).stdout(out).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let message = text(&output.stderr);
     assert_eq!(message, "error: standard output: No space left on device (os error 28)\n");
@@ -136,8 +108,8 @@ fn a_full_disk_is_a_fault_not_bad_input() {
 
 #[test]
 fn devices_lists_and_prints() {
-    let folder = Folder::new("devices");
-    let list = good(&folder.0, &["devices"]);
+    let folder = folder();
+    let list = good(folder.path(), &["devices"]);
     for name in [
         "slacker-asplos17",
         "slacker-one-page",
@@ -148,11 +120,11 @@ fn devices_lists_and_prints() {
         "modern-tlc",
     ] {
         assert!(list.lines().any(|line| line.starts_with(name)), "{name}: {list}");
-        let one = good(&folder.0, &["devices", name]);
+        let one = good(folder.path(), &["devices", name]);
         assert!(one.contains("[device.geometry]") && one.contains("source = "), "{name}");
     }
-    assert!(good(&folder.0, &["devices", "defaults"]).contains("[device.front]"));
-    let message = bad(&folder.0, &["devices", "flin"]);
+    assert!(good(folder.path(), &["devices", "defaults"]).contains("[device.front]"));
+    let message = bad(folder.path(), &["devices", "flin"]);
     assert!(message.starts_with("device \"flin\": no such device; there are slacker-asplos17, "), "{message}");
     assert!(message.ends_with("; did you mean \"flin-isca18\"?"), "{message}");
 }
@@ -160,52 +132,56 @@ fn devices_lists_and_prints() {
 /// The output of `devices` can be pasted into a scenario.
 #[test]
 fn a_printed_device_is_a_device() {
-    let folder = Folder::new("paste");
-    let preset = good(&folder.0, &["devices", "slacker-asplos17"]);
+    let folder = folder();
+    let preset = good(folder.path(), &["devices", "slacker-asplos17"]);
     let tables = &preset[preset.find("[device").unwrap()..];
     let scene = "[[flow]]\n[[flow.request]]\nat_ns = 0\nop = \"read\"\npages = [0]\n";
-    folder.file("paste.toml", &format!("name = \"same\"\n[device]\npreset = \"slacker-asplos17\"\n{tables}\n{scene}"));
-    folder.file("name.toml", &format!("name = \"same\"\ndevice = \"slacker-asplos17\"\n{scene}"));
-    assert_eq!(good(&folder.0, &["check", "paste.toml"]), good(&folder.0, &["check", "name.toml"]));
+    write(
+        &folder,
+        "paste.toml",
+        &format!("name = \"same\"\n[device]\npreset = \"slacker-asplos17\"\n{tables}\n{scene}"),
+    );
+    write(&folder, "name.toml", &format!("name = \"same\"\ndevice = \"slacker-asplos17\"\n{scene}"));
+    assert_eq!(good(folder.path(), &["check", "paste.toml"]), good(folder.path(), &["check", "name.toml"]));
 }
 
 #[test]
 fn a_bad_scenario_is_located() {
-    let folder = Folder::new("located");
-    folder.file("bad.toml", "device = \"flin-isca18\"\n\n[run]\nduraton_ms = 5\n");
-    let message = bad(&folder.0, &["check", "bad.toml"]);
+    let folder = folder();
+    write(&folder, "bad.toml", "device = \"flin-isca18\"\n\n[run]\nduraton_ms = 5\n");
+    let message = bad(folder.path(), &["check", "bad.toml"]);
     assert!(
         message.starts_with("bad.toml:4:1: run.duraton_ms: unknown key `duraton_ms`, expected one of "),
         "{message}"
     );
     assert!(message.ends_with("; did you mean `duration_ms`?"), "{message}");
-    let message = bad(&folder.0, &["check", "none.toml"]);
+    let message = bad(folder.path(), &["check", "none.toml"]);
     assert_eq!(message, "none.toml: cannot read the scenario: No such file or directory (os error 2)");
 }
 
 #[test]
 fn flags_lie_over_the_scenario_and_are_blamed_for_themselves() {
-    let folder = Folder::new("flags");
-    folder.file("a.csv", "0 0 0 8 1\n");
-    folder.file("b.csv", "0 0 0 8 1\n");
-    good(&folder.0, &["init", "s.toml"]);
+    let folder = folder();
+    write(&folder, "a.csv", "0 0 0 8 1\n");
+    write(&folder, "b.csv", "0 0 0 8 1\n");
+    good(folder.path(), &["init", "s.toml"]);
     let args =
         ["check", "s.toml", "--trace", "a.csv", "--trace", "b.csv", "--priority", "0,3", "--device", "modern-tlc"];
-    let message = good(&folder.0, &args);
+    let message = good(folder.path(), &args);
     assert!(message.contains("device      modern-tlc: 16 units"), "{message}");
     assert!(message.contains("\nflow        b: trace ") && message.contains("/b.csv; priority 3; bytes "), "{message}");
-    let message = good(&folder.0, &["check", "--trace", "a.csv", "--range", "all"]);
+    let message = good(folder.path(), &["check", "--trace", "a.csv", "--range", "all"]);
     assert!(message.contains("flow        a: trace a.csv; priority 0; bytes 0 to 999999995904"), "{message}");
 
-    let message = bad(&folder.0, &["check", "s.toml", "--device", "modern"]);
+    let message = bad(folder.path(), &["check", "s.toml", "--device", "modern"]);
     assert!(message.starts_with("--device: device.preset = \"modern\": no such device; "), "{message}");
-    let message = bad(&folder.0, &["check", "--trace", "a.csv", "--priority", "9"]);
+    let message = bad(folder.path(), &["check", "--trace", "a.csv", "--priority", "9"]);
     assert_eq!(message, "--priority: flow[0].priority = 9: must be 0 to 7");
-    let message = bad(&folder.0, &["check", "--trace", "a.csv", "--priority", "1,2"]);
+    let message = bad(folder.path(), &["check", "--trace", "a.csv", "--priority", "1,2"]);
     assert_eq!(message, "--priority: 2 given for 1 flows; give one, or one for each flow");
-    let message = bad(&folder.0, &["check", "s.toml", "--speedup", "5"]);
+    let message = bad(folder.path(), &["check", "s.toml", "--speedup", "5"]);
     assert_eq!(message, "--speedup: no flow replays a trace; give one with --trace");
-    let message = bad(&folder.0, &["check", "--trace", "none.csv"]);
+    let message = bad(folder.path(), &["check", "--trace", "none.csv"]);
     let expected =
         "--trace: flow[0].trace.path = \"none.csv\": cannot read the trace: No such file or directory (os error 2)";
     assert_eq!(message, expected);
@@ -213,26 +189,26 @@ fn flags_lie_over_the_scenario_and_are_blamed_for_themselves() {
 
 #[test]
 fn compare_says_what_it_is_against() {
-    let folder = Folder::new("baseline");
-    folder.file("a.csv", "0 0 0 8 0\n0 0 8 16 1\n1000 0 0 16 1\n");
+    let folder = folder();
+    write(&folder, "a.csv", "0 0 0 8 0\n0 0 8 16 1\n1000 0 0 16 1\n");
     let compare = ["compare", "--trace", "a.csv", "--schedulers", "fcfs,read-first"];
-    let message = good(&folder.0, &[&compare[..], &["--baseline", "read-first", "--slack", "--full"]].concat());
+    let message = good(folder.path(), &[&compare[..], &["--baseline", "read-first", "--slack", "--full"]].concat());
     assert!(message.contains("\nRequest by request against read-first\n"), "{message}");
     assert!(message.contains("\nActual slack of the transactions of reads and of writes\n"), "{message}");
-    let message = good(&folder.0, &[&compare[..], &["--slack"]].concat());
+    let message = good(folder.path(), &[&compare[..], &["--slack"]].concat());
     assert!(message.contains("\nActual slack of ") && !message.contains("\nRequest by request"), "{message}");
-    let message = good(&folder.0, &[&compare[..], &["--full"]].concat());
+    let message = good(folder.path(), &[&compare[..], &["--full"]].concat());
     assert!(message.contains("\nRequest by request against fcfs\n") && !message.contains("slack"), "{message}");
-    let message = bad(&folder.0, &[&compare[..], &["--baseline", "fcsf"]].concat());
+    let message = bad(folder.path(), &[&compare[..], &["--baseline", "fcsf"]].concat());
     assert_eq!(message, "--baseline: run.baseline = \"fcsf\": must be one that runs: fcfs, read-first");
 }
 
 #[test]
 fn flags_change_the_hash_and_repeating_does_not() {
-    let folder = Folder::new("hash");
-    folder.file("a.csv", "0 0 0 8 1\n");
+    let folder = folder();
+    write(&folder, "a.csv", "0 0 0 8 1\n");
     let hash = |extra: &[&str]| {
-        let message = good(&folder.0, &[&["check", "--trace", "a.csv"], extra].concat());
+        let message = good(folder.path(), &[&["check", "--trace", "a.csv"], extra].concat());
         message.split_whitespace().nth(2).unwrap().trim_end_matches(',').to_owned()
     };
     let base = hash(&[]);
@@ -254,8 +230,8 @@ fn flags_change_the_hash_and_repeating_does_not() {
 /// per page.
 #[test]
 fn schedulers_say_what_they_cost() {
-    let folder = Folder::new("cost");
-    let output = good(&folder.0, &["schedulers", "--cost"]);
+    let folder = folder();
+    let output = good(folder.path(), &["schedulers", "--cost"]);
     let chip = "49 bytes: 8 counters of 32 bits, 1 flag of 1 bit, 2 registers of 64 bits";
     assert!(
         output.contains(chip) && output.contains("8 bytes: 2 counters of 32 bits (Cntr_Ready, Cntr_Total)"),
@@ -267,23 +243,23 @@ fn schedulers_say_what_they_cost() {
     );
     let flin = "64 chips, 128 flows, 262144 transactions: 1180672 bytes, 1.13 MiB, 0.055 % of 2 GiB.";
     assert!(output.contains(flin) && output.contains("16 bytes: arrival rates"), "{output}");
-    assert!(bad(&folder.0, &["schedulers", "slacker", "--cost"]).contains("--cost"));
+    assert!(bad(folder.path(), &["schedulers", "slacker", "--cost"]).contains("--cost"));
 }
 
 /// The shadow estimator reports only when asked, and for each scheduler.
 #[test]
 fn the_shadow_estimator_speaks_when_asked() {
-    let folder = Folder::new("shadow");
-    folder.file("a.csv", "0 0 0 64 0\n0 0 64 64 1\n1000 0 0 64 1\n");
+    let folder = folder();
+    write(&folder, "a.csv", "0 0 0 64 0\n0 0 64 64 1\n1000 0 0 64 1\n");
     let compare = ["compare", "--trace", "a.csv", "--schedulers", "fcfs,slacker"];
-    assert!(!good(&folder.0, &compare).contains("Estimated"));
-    let output = good(&folder.0, &[&compare[..], &["--shadow-estimator"]].concat());
+    assert!(!good(folder.path(), &compare).contains("Estimated"));
+    let output = good(folder.path(), &[&compare[..], &["--shadow-estimator"]].concat());
     assert!(output.contains("Estimated against actual") && output.contains("MAPE"), "{output}");
 }
 
 #[test]
 fn a_wrong_command_line_is_bad_input() {
-    let folder = Folder::new("clap");
+    let folder = folder();
     for args in [
         &["check"][..],
         &["chek"],
@@ -293,27 +269,27 @@ fn a_wrong_command_line_is_bad_input() {
         &["check", "x.toml", "--limit", "-1"],
         &["completions", "tcsh"],
     ] {
-        assert_eq!(flashlane(&folder.0, args).status.code(), Some(2), "{args:?}");
+        assert_eq!(flashlane(folder.path(), args).status.code(), Some(2), "{args:?}");
     }
-    assert_eq!(folder.names(), [""; 0]);
+    assert_eq!(names(&folder), [""; 0]);
 }
 
 #[test]
 fn help_is_everywhere_and_has_examples() {
-    let folder = Folder::new("help");
+    let folder = folder();
     for args in
         [&["--help"][..], &["check", "--help"], &["devices", "--help"], &["init", "--help"], &["completions", "--help"]]
     {
-        let help = good(&folder.0, args);
+        let help = good(folder.path(), args);
         assert!(help.contains("Examples:\n  flashlane "), "{args:?}: {help}");
     }
 }
 
 #[test]
 fn completions_know_the_commands() {
-    let folder = Folder::new("completions");
+    let folder = folder();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = good(&folder.0, &["completions", shell]);
+        let script = good(folder.path(), &["completions", shell]);
         assert!(
             script.contains("flashlane") && script.contains("devices") && script.contains("trace-format"),
             "{shell}"

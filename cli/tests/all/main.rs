@@ -2,7 +2,6 @@
 //! of its own, so that no test needs one to itself.
 
 mod command_line;
-#[cfg(unix)]
 mod common;
 #[cfg(unix)]
 mod distribution;

@@ -1,34 +1,13 @@
 //! `flashlane paper` as a user runs it.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
-/// A temporary folder for one test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("flashlane-paper-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn flashlane(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_flashlane")).args(args).current_dir(folder).output().unwrap()
-}
+use crate::common::{flashlane, folder, text};
 
 /// Standard output and standard error of a run that ends with `code`.
 #[track_caller]
 fn message(folder: &Path, args: &[&str], code: i32) -> (String, String) {
     let output = flashlane(folder, args);
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(code), "{args:?}: {err}");
     (out, err)
@@ -36,10 +15,10 @@ fn message(folder: &Path, args: &[&str], code: i32) -> (String, String) {
 
 #[test]
 fn papers_and_claims_are_listed() {
-    let folder = Folder::new("list");
-    let (out, _) = message(&folder.0, &["paper"], 0);
+    let folder = folder();
+    let (out, _) = message(folder.path(), &["paper"], 0);
     assert!(out.starts_with("slacker  Slacker: ") && out.contains(" E6, E7, "), "{out}");
-    let (out, _) = message(&folder.0, &["paper", "slacker", "--list"], 0);
+    let (out, _) = message(folder.path(), &["paper", "slacker", "--list"], 0);
     assert!(
         out.contains("\n  E17a, input (§3.3) a table that redirects writes needs MB, and percent of 512 MB: 117, 23\n"),
         "{out}"
@@ -48,15 +27,15 @@ fn papers_and_claims_are_listed() {
                   beside it, per request: mean(pick(gain_per_request.slacker, group.write_intensive))\n";
     assert!(out.contains(of_e6a) && out.contains("\n      its null: no_gain\n"), "{out}");
     assert!(out.contains("  chosen, after results were seen:\n    sets: "), "{out}");
-    let (out, _) = message(&folder.0, &["paper", "cross", "--list"], 0);
+    let (out, _) = message(folder.path(), &["paper", "cross", "--list"], 0);
     assert!(out.contains("\n  X1: every scheduler on the workloads of Slacker, FLIN, "), "{out}");
 }
 
 #[test]
 fn an_experiment_is_run_judged_and_written() {
-    let folder = Folder::new("run");
+    let folder = folder();
     let args = ["paper", "slacker", "--quick", "--experiment", "E17,E2", "--tables", "--out", "made"];
-    let (out, err) = message(&folder.0, &args, 0);
+    let (out, err) = message(folder.path(), &args, 0);
     assert!(err.contains("E2: chips that a request accesses") && err.contains("E17: "), "{err}");
     assert!(!err.contains("E6"), "only what was asked for: {err}");
     assert!(out.contains("redirection_table") && out.contains("117440512"), "{out}");
@@ -68,63 +47,64 @@ fn an_experiment_is_run_judged_and_written() {
     assert!(out.ends_with(counts), "{out}");
     let last = out.lines().count() - 1;
     assert!(out.lines().take(last).all(|line| line.chars().count() <= 120), "{out}");
-    let written = std::fs::read_to_string(folder.0.join("made/results.json")).unwrap();
+    let written = std::fs::read_to_string(folder.path().join("made/results.json")).unwrap();
     assert!(written.contains("\"verdict\": \"bound-kept\"") && written.contains("\"bits_per_page\""), "{written}");
     // The same run again, over the earlier results, with another number of threads.
-    let stored = std::fs::read(folder.0.join("made/slacker-plain.figures.json.gz")).unwrap();
+    let stored = std::fs::read(folder.path().join("made/slacker-plain.figures.json.gz")).unwrap();
     let again = [&args[..], &["--jobs", "1"]].concat();
-    assert_eq!(message(&folder.0, &again, 0).0, out);
-    assert_eq!(std::fs::read_to_string(folder.0.join("made/results.json")).unwrap(), written);
-    assert_eq!(std::fs::read(folder.0.join("made/slacker-plain.figures.json.gz")).unwrap(), stored);
+    assert_eq!(message(folder.path(), &again, 0).0, out);
+    assert_eq!(std::fs::read_to_string(folder.path().join("made/results.json")).unwrap(), written);
+    assert_eq!(std::fs::read(folder.path().join("made/slacker-plain.figures.json.gz")).unwrap(), stored);
     // Other seeds are other runs, and the results say so.
     let other = [&args[..], &["--first-seed", "7"]].concat();
-    message(&folder.0, &other, 0);
-    let written = std::fs::read_to_string(folder.0.join("made/results.json")).unwrap();
+    message(folder.path(), &other, 0);
+    let written = std::fs::read_to_string(folder.path().join("made/results.json")).unwrap();
     assert!(written.contains("\"first_seed\": 7,"), "{written}");
-    assert!(folder.0.join("made/slacker-plain-from-7.figures.json.gz").exists());
+    assert!(folder.path().join("made/slacker-plain-from-7.figures.json.gz").exists());
 }
 
 #[test]
 fn a_trace_takes_the_place_of_the_clone_of_its_name() {
-    let folder = Folder::new("traces");
-    std::fs::create_dir(folder.0.join("mine")).unwrap();
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("mine")).unwrap();
     // One page each, except the last request: that one touches 16 chips.
     let lines: String = (0..9).map(|i| format!("{} 0 {} 16 0\n", i * 1_000, i * 16)).collect();
-    std::fs::write(folder.0.join("mine/src2-0.mqsim"), lines + "9000 0 0 256 0\n").unwrap();
+    std::fs::write(folder.path().join("mine/src2-0.mqsim"), lines + "9000 0 0 256 0\n").unwrap();
     let args = ["paper", "slacker", "--quick", "--experiment", "E2", "--traces", "mine", "--tables"];
-    let (out, _) = message(&folder.0, &args, 0);
+    let (out, _) = message(folder.path(), &args, 0);
     let row = out.lines().find(|line| line.trim_start().starts_with("src2-0-p")).unwrap_or_else(|| panic!("{out}"));
     assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["src2-0-p", "0.9000"]);
-    let (_, err) = message(&folder.0, &["paper", "slacker", "--quick", "--experiment", "E2", "--traces", "none"], 2);
+    let (_, err) =
+        message(folder.path(), &["paper", "slacker", "--quick", "--experiment", "E2", "--traces", "none"], 2);
     assert!(err.contains("error: --traces none: cannot be read: No such file"), "{err}");
 }
 
 #[test]
 fn wrong_names_are_bad_input() {
-    let folder = Folder::new("wrong");
-    let (_, err) = message(&folder.0, &["paper", "slaker"], 2);
+    let folder = folder();
+    let (_, err) = message(folder.path(), &["paper", "slaker"], 2);
     assert_eq!(
         err,
         "error: paper \"slaker\": no such paper; there are slacker, flin, ncq, sos, precompletion, cross; did you mean \"slacker\"?\n"
     );
-    let (_, err) = message(&folder.0, &["paper", "slacker", "--experiment", "E77"], 2);
+    let (_, err) = message(folder.path(), &["paper", "slacker", "--experiment", "E77"], 2);
     assert!(err.starts_with("error: experiment \"E77\": slacker has E1, "), "{err}");
-    message(&folder.0, &["paper", "slacker", "--seeds", "0"], 2);
-    let (_, err) = message(&folder.0, &["paper", "flin", "--real"], 2);
+    message(folder.path(), &["paper", "slacker", "--seeds", "0"], 2);
+    let (_, err) = message(folder.path(), &["paper", "flin", "--real"], 2);
     assert_eq!(err, "error: --real: flin has nothing to measure on a machine; precompletion has\n");
-    let (_, err) = message(&folder.0, &["oslab", "--seconds", "0"], 2);
+    let (_, err) = message(folder.path(), &["oslab", "--seconds", "0"], 2);
     assert_eq!(err, "error: --seconds 0: must be 1 to 3600\n");
-    let (_, err) = message(&folder.0, &["oslab", "--device", "cosmos"], 2);
+    let (_, err) = message(folder.path(), &["oslab", "--device", "cosmos"], 2);
     assert!(err.starts_with("error: --device: device.preset = \"cosmos\": no such device"), "{err}");
 }
 
 /// The same figures twice, from a paper behind a host.
 #[test]
 fn precompletion_is_made_again() {
-    let folder = Folder::new("precompletion");
+    let folder = folder();
     let arguments = ["paper", "precompletion", "--quick", "--experiment", "E1,E2,A3"];
-    let (first, _) = message(&folder.0, &arguments, 0);
-    assert_eq!(message(&folder.0, &arguments, 0).0, first);
+    let (first, _) = message(folder.path(), &arguments, 0);
+    assert_eq!(message(folder.path(), &arguments, 0).0, first);
     assert!(
         first.contains(
             "3 claims of the paper: 0 within 20 %, 1 within a factor of 2, 1 direction, 1 bound kept, 0 differs"
@@ -136,20 +116,20 @@ fn precompletion_is_made_again() {
 /// The quick parts of FLIN: the list, and an experiment twice.
 #[test]
 fn flin_is_made_again() {
-    let folder = Folder::new("flin");
-    let (out, _) = message(&folder.0, &["paper", "flin", "--list"], 0);
+    let folder = folder();
+    let (out, _) = message(folder.path(), &["paper", "flin", "--list"], 0);
     assert!(out.contains("\n  E8, E9, E10, E11, E12, E13: five systems, and five with another collector, on 40 mixes of four traces per seed, 60 s each\n"), "{out}");
     assert!(out.contains("\n      not testable here: the drives are not available"), "{out}");
     let args = ["paper", "flin", "--quick", "--experiment", "E2,E3", "--tables", "--out", "made"];
-    let (out, err) = message(&folder.0, &args, 0);
+    let (out, err) = message(folder.path(), &args, 0);
     assert!(err.contains("E2, E3: queues and waits of one flow of reads\n"), "{err}");
     let ends = |name: &str, verdict: &str| out.lines().filter(|l| l.starts_with(name) && l.ends_with(verdict)).count();
     assert_eq!((ends(" E2", "direction"), ends(" E3", "direction"), ends(" E3", "bound kept")), (1, 1, 1), "{out}");
-    let written = std::fs::read_to_string(folder.0.join("made/results.json")).unwrap();
+    let written = std::fs::read_to_string(folder.path().join("made/results.json")).unwrap();
     // Runs of other seeds have other names.
-    let (_, err) = message(&folder.0, &[&args[..], &["--first-seed", "2"]].concat(), 0);
+    let (_, err) = message(folder.path(), &[&args[..], &["--first-seed", "2"]].concat(), 0);
     assert!(err.contains(" made now and 0 found"), "{err}");
     let again = [&args[..], &["--jobs", "1"]].concat();
-    assert_eq!(message(&folder.0, &again, 0).0, out);
-    assert_eq!(std::fs::read_to_string(folder.0.join("made/results.json")).unwrap(), written);
+    assert_eq!(message(folder.path(), &again, 0).0, out);
+    assert_eq!(std::fs::read_to_string(folder.path().join("made/results.json")).unwrap(), written);
 }

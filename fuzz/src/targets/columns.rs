@@ -1,7 +1,5 @@
 //! CSVs by their columns: whatever the columns are called and whatever the file contains, both are refused with a reason or read.
 
-use flashlane_core::Time;
-use flashlane_core::arrival::{Next, Source};
 use flashlane_trace::{ColumnSpec, Sizes, TimeOrder, TraceOptions, TraceSource};
 
 use crate::Target;
@@ -47,16 +45,5 @@ fn feed(input: &[u8]) -> String {
         Ok(source) => source,
         Err(error) => return error.message,
     };
-    let mut before = Time::ZERO;
-    loop {
-        match source.next() {
-            Ok(Next::Request(arrival)) => {
-                assert!(arrival.at >= before, "time ran backwards");
-                before = arrival.at;
-            }
-            Ok(Next::Await) => panic!("a trace never waits"),
-            Ok(Next::End) => return "read".into(),
-            Err(error) => return error.message,
-        }
-    }
+    super::traces::read(&mut source, |_| ()).unwrap_or_else(|message| message)
 }

@@ -1,7 +1,7 @@
 //! Trace readers: whatever a file contains, each reader yields legal requests in order of time or an error.
 
 use flashlane_core::Time;
-use flashlane_core::arrival::{Next, Source, Span};
+use flashlane_core::arrival::{Arrival, Next, Source, Span};
 use flashlane_core::choice::Choice;
 use flashlane_trace::{Beyond, Format, Sizes, TimeOrder, TimeUnit, TraceOptions, TraceSource};
 
@@ -57,22 +57,33 @@ fn feed(input: &[u8]) -> String {
         Ok(source) => source,
         Err(error) => return error.message,
     };
+    let inside = |arrival: &Arrival| {
+        let Span::Bytes { offset, length } = arrival.extent else { panic!("a trace speaks of bytes") };
+        assert!(length > 0 && offset < DRIVE && length <= DRIVE - offset, "{offset} + {length}");
+    };
+    let answer = read(&mut source, inside);
+    if answer.is_ok() {
+        let counts = source.counts();
+        assert_eq!(counts.requests, counts.issued() + counts.rejected);
+    }
+    answer.unwrap_or_else(|message| message)
+}
+
+/// Reads a trace to its end, in whose times nothing may run backwards; `check` gets each request.
+///
+/// # Errors
+/// The complaint about it.
+pub fn read(source: &mut TraceSource, check: impl Fn(&Arrival)) -> Result<String, String> {
     let mut before = Time::ZERO;
     loop {
-        match source.next() {
-            Ok(Next::Request(arrival)) => {
+        match source.next().map_err(|error| error.message)? {
+            Next::Request(arrival) => {
                 assert!(arrival.at >= before, "time ran backwards");
                 before = arrival.at;
-                let Span::Bytes { offset, length } = arrival.extent else { panic!("a trace speaks of bytes") };
-                assert!(length > 0 && offset < DRIVE && length <= DRIVE - offset, "{offset} + {length}");
+                check(&arrival);
             }
-            Ok(Next::Await) => panic!("a trace never waits"),
-            Ok(Next::End) => {
-                let counts = source.counts();
-                assert_eq!(counts.requests, counts.issued() + counts.rejected);
-                return "read".into();
-            }
-            Err(error) => return error.message,
+            Next::Await => panic!("a trace never waits"),
+            Next::End => return Ok("read".into()),
         }
     }
 }

@@ -63,8 +63,7 @@ fn at_most(slack: &SlackDistribution, limit_ns: u64) -> u64 {
 pub fn chips(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let mut figures = Measurements::default();
     for workload in SlackerTrace::all() {
-        let seeds = if runner.trace(&workload.name)?.is_some() { vec![1] } else { runner.seeds() };
-        for seed in seeds {
+        for seed in runner.seeds_of(&workload.name)? {
             let scenario =
                 Scenario::from_document("E2", document(runner, &workload, requests(runner), seed, &[BASELINE])?);
             let (all, few) = count_chips(&scenario, 4)?;
@@ -109,9 +108,8 @@ pub fn queues(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let workload = SlackerTrace::named("prxy0")?;
     let sampled = runner.amount(SAMPLED_NS, SAMPLED_NS / 20);
     let mut figures = Measurements::default();
-    let seeds = if runner.trace(&workload.name)?.is_some() { vec![1] } else { runner.seeds() };
     let mut runs = Vec::new();
-    for seed in seeds {
+    for seed in runner.seeds_of(&workload.name)? {
         let mut document = document(runner, &workload, 1_000, seed, &[BASELINE])?;
         let all = sampled / (PARTS - 1) * PARTS;
         document.run.duration_ms = Some(all / 1_000_000);

@@ -13,7 +13,7 @@ use flashlane_ssd::config::Dispatch;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::workloads::{BASELINE, WorkloadRun, document, requests, run_all};
+use super::workloads::{BASELINE, WorkloadRun, documents, run_all};
 use crate::{Measurements, Runner};
 
 /// Percent of its own time that a request must lose to count as slower.
@@ -70,18 +70,10 @@ fn losses(
     change: fn(&mut Document),
     figures: &mut Measurements,
 ) -> Result<(), RunError> {
-    let mut runs = Vec::new();
-    for workload in SlackerTrace::all() {
-        let seeds = if runner.trace(&workload.name)?.is_some() { vec![1] } else { runner.seeds() };
-        for seed in seeds {
-            let mut document = document(runner, &workload, requests(runner), seed, &[BASELINE, "slacker"])?;
-            change(&mut document);
-            runs.push((workload.name.clone(), document));
-        }
-    }
-    for (name, losses) in runner.kept(Losses::NAME, runs, Losses::of)? {
+    let runs = documents(runner, SlackerTrace::all(), &[BASELINE, "slacker"], change)?;
+    for (workload, losses) in runner.kept(Losses::NAME, runs, Losses::of)? {
         for (tolerance, count) in TOLERANCES.iter().zip(losses.slower) {
-            let path = ["slower_beyond_percent", &tolerance.to_string(), variant, &name];
+            let path = ["slower_beyond_percent", &tolerance.to_string(), variant, &workload.name];
             figures.push(&path, 100.0 * count as f64 / losses.requests.max(1) as f64);
         }
     }
@@ -145,6 +137,7 @@ fn response_times(scenario: &Scenario) -> Result<Vec<u64>, RunError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::workloads::document;
     use super::*;
     use crate::{Place, Setting, Settings};
 

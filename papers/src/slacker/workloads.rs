@@ -94,8 +94,28 @@ pub struct WorkloadRun {
     pub figures: RunStats,
 }
 
-/// Runs every workload with every seed under `schedulers`, several in parallel, in the order of `workloads`; `change` is
-/// applied to each scenario last. A trace has no seeds, so it is run once.
+/// A scenario of every workload with every seed under `schedulers`, in the order of `workloads`; `change` is applied to each last.
+///
+/// # Errors
+/// A folder of traces that cannot be read.
+pub fn documents(
+    runner: &Runner<'_>,
+    workloads: Vec<SlackerTrace>,
+    schedulers: &[&str],
+    change: impl Fn(&mut Document),
+) -> Result<Vec<(SlackerTrace, Document)>, RunError> {
+    let mut documents = Vec::new();
+    for workload in workloads {
+        for seed in runner.seeds_of(&workload.name)? {
+            let mut document = document(runner, &workload, requests(runner), seed, schedulers)?;
+            change(&mut document);
+            documents.push((workload.clone(), document));
+        }
+    }
+    Ok(documents)
+}
+
+/// Runs [`documents`], several in parallel.
 ///
 /// # Errors
 /// Bad input, or a run that failed.
@@ -105,16 +125,7 @@ pub fn run_all(
     schedulers: &[&str],
     change: impl Fn(&mut Document),
 ) -> Result<Vec<WorkloadRun>, RunError> {
-    let mut runs = Vec::new();
-    for workload in workloads {
-        let seeds = if runner.trace(&workload.name)?.is_some() { vec![1] } else { runner.seeds() };
-        for seed in seeds {
-            let mut document = document(runner, &workload, requests(runner), seed, schedulers)?;
-            change(&mut document);
-            runs.push((workload.clone(), document));
-        }
-    }
-    let made = runner.compare(runs)?;
+    let made = runner.compare(documents(runner, workloads, schedulers, change)?)?;
     Ok(made.into_iter().map(|(workload, figures)| WorkloadRun { workload, figures }).collect())
 }
 

@@ -18,8 +18,7 @@ const TENTH: &str = "flash_1300_tenth_busy";
 fn runs(runner: &Runner<'_>) -> Result<Vec<(SosBenchmark, u64)>, RunError> {
     let mut runs = Vec::new();
     for benchmark in SosBenchmark::all() {
-        let seeds = if runner.trace(&benchmark.name)?.is_some() { vec![1] } else { runner.seeds() };
-        runs.extend(seeds.into_iter().map(|seed| (benchmark.clone(), seed)));
+        runs.extend(runner.seeds_of(&benchmark.name)?.into_iter().map(|seed| (benchmark.clone(), seed)));
     }
     Ok(runs)
 }

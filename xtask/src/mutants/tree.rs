@@ -5,11 +5,10 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 
 use super::mutant::{Mutant, hash, render};
 use super::operators;
-use crate::tidy::repo::is_test_path;
+use crate::tidy::repo::{is_test_path, listed};
 
 /// The crates whose sources are changed.
 pub const CHANGED: [&str; 10] =
@@ -54,23 +53,13 @@ pub struct Tree {
 impl Tree {
     /// Reads what git knows or would add, as it is now.
     pub fn read(root: &Path) -> Result<Tree, String> {
-        let list = Command::new("git")
-            .current_dir(root)
-            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-            .output()
-            .map_err(|e| format!("cannot run git to list the files: {e}"))?;
-        if !list.status.success() {
-            return Err(format!("git ls-files: {}", String::from_utf8_lossy(&list.stderr).trim()));
-        }
-        let listed = String::from_utf8_lossy(&list.stdout);
-        let paths: BTreeSet<&str> = listed.split('\0').filter(|path| !path.is_empty()).collect();
         let mut files = Vec::new();
-        for path in paths {
-            let full = root.join(path);
+        for path in listed(root)? {
+            let full = root.join(&path);
             // Cargo's settings hold for the copy as well, for it lies below them; a second time they would double the flags.
             if !path.starts_with(".cargo/") && std::fs::symlink_metadata(&full).is_ok_and(|meta| meta.is_file()) {
                 let content = std::fs::read(&full).map_err(|e| format!("{path}: cannot be read: {e}"))?;
-                files.push((path.to_owned(), content));
+                files.push((path, content));
             }
         }
         Ok(Tree { files })

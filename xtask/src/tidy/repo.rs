@@ -1,5 +1,6 @@
 //! The repository as the rules see it: the files git knows or would add, read once, Rust files parsed once.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::Command;
@@ -38,23 +39,25 @@ pub struct Rust {
     tests: Vec<RangeInclusive<usize>>,
 }
 
+/// The paths that git knows or would add, from the top, in order.
+pub fn listed(root: &Path) -> Result<BTreeSet<String>, String> {
+    let list = Command::new("git")
+        .current_dir(root)
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .output()
+        .map_err(|e| format!("cannot run git to list the files: {e}"))?;
+    if !list.status.success() {
+        return Err(format!("git ls-files: {}", String::from_utf8_lossy(&list.stderr).trim()));
+    }
+    let listed = String::from_utf8_lossy(&list.stdout);
+    Ok(listed.split('\0').filter(|path| !path.is_empty()).map(String::from).collect())
+}
+
 impl Repo {
     /// Reads the repository at `root`.
     pub fn read(root: &Path) -> Result<Repo, String> {
-        let list = Command::new("git")
-            .current_dir(root)
-            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-            .output()
-            .map_err(|e| format!("cannot run git to list the files: {e}"))?;
-        if !list.status.success() {
-            return Err(format!("git ls-files: {}", String::from_utf8_lossy(&list.stderr).trim()));
-        }
-        let listed = String::from_utf8_lossy(&list.stdout);
-        let mut paths: Vec<&str> = listed.split('\0').filter(|path| !path.is_empty()).collect();
-        paths.sort_unstable();
-        paths.dedup();
         let mut files = Vec::new();
-        for path in paths {
+        for path in &listed(root)? {
             let full = root.join(path);
             // A file that was deleted but not committed yet is still listed.
             let Ok(meta) = std::fs::symlink_metadata(&full) else { continue };

@@ -3,7 +3,7 @@
 pub mod blocks;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -24,6 +24,11 @@ pub fn program(folder: &TempDir) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
     command.current_dir(folder.path()).stdin(Stdio::null());
     command
+}
+
+/// The program run in `folder` with these arguments.
+pub fn flashlane(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_flashlane")).args(args).current_dir(folder).output().expect("the program runs")
 }
 
 pub fn text(bytes: &[u8]) -> String {
