@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use flashlane_core::board::Facts;
 use flashlane_core::choices;
 use flashlane_core::geometry::AllocationOrder;
 use flashlane_core::transaction::FlashOp;
@@ -187,6 +188,31 @@ impl Config {
     /// Bytes of a whole page on the bus.
     pub const fn page_on_bus(&self) -> u32 {
         self.geometry.page_bytes + if self.bus.with_metadata { self.geometry.metadata_bytes } else { 0 }
+    }
+
+    /// What the board shows of this configuration.
+    pub fn facts(&self) -> Facts {
+        let page = self.geometry.page_bytes;
+        let metadata = |bytes: u32| {
+            if self.bus.with_metadata { bytes as u64 * self.geometry.metadata_bytes as u64 / page as u64 } else { 0 }
+        };
+        Facts {
+            geometry: self.geometry,
+            priorities: self.priorities,
+            command: self.bus.command,
+            array: [self.typical(FlashOp::Read), self.typical(FlashOp::Program), self.typical(FlashOp::Erase)],
+            transfer_page: self.transfer(self.page_on_bus() as u64),
+            transfer_sectors: (0..=page / 512).map(|s| self.transfer(s as u64 * 512 + metadata(s * 512))).collect(),
+            iteration: Duration::from_ns((self.nand.program.typical().ns() / self.nand.iterations as u64).max(1)),
+            suspend: self.nand.suspend,
+            resume: self.nand.resume,
+            multi_plane: self.nand.multi_plane,
+            multi_die: self.nand.multi_die,
+            same_page: [self.nand.same_page_read, self.nand.same_page_program, false],
+            gc_hard_blocks: self.gc.hard_blocks,
+            gc_start_blocks: self.gc.start_blocks,
+            write_triggered_gc: false,
+        }
     }
 
     /// Checks that the device can be built.

@@ -29,7 +29,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use flashlane_core::board::{ActiveRequest, Facts, FlowFigures};
+use flashlane_core::board::{ActiveRequest, FlowFigures};
 use flashlane_core::decide::Scheduler;
 use flashlane_core::event::{Event, PageEnd, Stamped};
 use flashlane_core::transaction::FlashOp;
@@ -177,12 +177,11 @@ impl Device {
         config.check()?;
         let mut board = first_board(config, &scheduler);
         let mut policy = Policy::new(scheduler, config);
-        let page_flows = policy.known.needs_page_flows;
         let (mut ftl, gc) = Gc::first(config, replayed, policy.known.collects_for_free);
         if !policy.known.static_place {
             ftl.map.enable_dynamic_placement();
         }
-        if page_flows {
+        if policy.known.needs_page_flows {
             ftl.keep_page_flows(config, &mut board);
         }
         for plane in 0..board.planes.len() as u16 {
@@ -232,34 +231,6 @@ fn first_flash(config: &Config, policy: &Policy) -> Flash {
         flash.disable_elision();
     }
     flash
-}
-
-impl Config {
-    /// What the board shows of this configuration.
-    pub fn facts(&self) -> Facts {
-        use flashlane_core::transaction::FlashOp::{Erase, Program, Read};
-        let page = self.geometry.page_bytes;
-        let metadata = |bytes: u32| {
-            if self.bus.with_metadata { bytes as u64 * self.geometry.metadata_bytes as u64 / page as u64 } else { 0 }
-        };
-        Facts {
-            geometry: self.geometry,
-            priorities: self.priorities,
-            command: self.bus.command,
-            array: [self.typical(Read), self.typical(Program), self.typical(Erase)],
-            transfer_page: self.transfer(self.page_on_bus() as u64),
-            transfer_sectors: (0..=page / 512).map(|s| self.transfer(s as u64 * 512 + metadata(s * 512))).collect(),
-            iteration: Duration::from_ns((self.nand.program.typical().ns() / self.nand.iterations as u64).max(1)),
-            suspend: self.nand.suspend,
-            resume: self.nand.resume,
-            multi_plane: self.nand.multi_plane,
-            multi_die: self.nand.multi_die,
-            same_page: [self.nand.same_page_read, self.nand.same_page_program, false],
-            gc_hard_blocks: self.gc.hard_blocks,
-            gc_start_blocks: self.gc.start_blocks,
-            write_triggered_gc: false,
-        }
-    }
 }
 
 // Submission.

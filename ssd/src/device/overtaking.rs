@@ -1,9 +1,10 @@
 //! Overtaking: a request goes before an older one that could have gone (model 0.7).
 //!
-//! Owns which waiting transactions have the oldest requests; they join and leave their queues through it. Mostly a queue is in the order of arrival itself, and its head
-//! tells. A queue that one joins out of that order (it jumps ahead, its request has waited longer in its submission queue,
-//! its page had to be read first), or without a request, gets one list per plane in the order of arrival until it is empty. So a
-//! dispatch looks at the oldest only, passing over those that may not go, and does not depend on how many wait.
+//! Owns which waiting transactions have the oldest requests; they join and leave their queues through it. Mostly a queue is
+//! in the order of arrival itself, and its head tells. A queue that one joins out of that order (it jumps ahead, its request
+//! has waited longer in its submission queue, its page had to be read first), or without a request, gets one list per plane
+//! in the order of arrival until it is empty. So a dispatch looks at the oldest only, passing over those that may not go, and
+//! does not depend on how many wait.
 
 use alloc::vec;
 use alloc::vec::Vec;
