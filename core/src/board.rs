@@ -170,7 +170,7 @@ impl Board {
     /// Number of user reads or programs waiting at a unit, all priorities.
     #[inline(always)]
     pub fn waiting(&self, unit: UnitId, op: FlashOp) -> u32 {
-        self.units[unit.index()].waiting[op.index()]
+        self.units[unit.index()].waiting(op)
     }
 
     /// The transactions of `queue` by plane slot of its unit.

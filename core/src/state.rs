@@ -175,8 +175,8 @@ pub struct Unit {
     pub service: Service,
     /// The channel it is on.
     pub channel: ChannelId,
-    /// User transactions waiting, reads and programs, all priorities.
-    pub waiting: [u32; 2],
+    /// User transactions waiting, reads and programs, all priorities. Counted as they join and leave queues.
+    pub(crate) waiting: [u32; 2],
     /// Garbage collection waiting.
     pub gc: GcWaiting,
     /// Garbage collection that goes before a write.
@@ -222,6 +222,18 @@ impl Unit {
             counters.advanced[direction] += u64::from(members);
             counters.advanced_commands[direction] += 1;
         }
+    }
+
+    /// User reads or programs waiting, all priorities.
+    #[inline(always)]
+    pub const fn waiting(&self, op: FlashOp) -> u32 {
+        self.waiting[op.index()]
+    }
+
+    /// Sets how many reads and programs wait. For boards that tests make without transactions: elsewhere they are counted as they join
+    /// and leave queues ([`Board::link`](crate::Board::link)).
+    pub const fn set_waiting(&mut self, waiting: [u32; 2]) {
+        self.waiting = waiting;
     }
 
     /// User transactions waiting, all priorities.

@@ -267,7 +267,7 @@ impl Policy {
             return self.next_of_foreground_gc(board, unit, state);
         }
         if self.known.single_transaction_starts && !gc_waits && waiting == 1 {
-            let op = if state.waiting[FlashOp::Read.index()] == 1 { FlashOp::Read } else { FlashOp::Program };
+            let op = if state.waiting(FlashOp::Read) == 1 { FlashOp::Read } else { FlashOp::Program };
             let id = board.first(unit, op);
             if board.eligible(id) && board.has_page(id) {
                 return Action::StartOne(id);
@@ -287,7 +287,7 @@ impl Policy {
     /// What an idle unit does next while garbage collection goes before a write: that, or reads if it yields to them.
     #[cold]
     fn next_of_foreground_gc(&mut self, board: &Board, unit: UnitId, state: &Unit) -> Action {
-        if state.foreground_gc.is_preemptible() && state.waiting[FlashOp::Read.index()] > 0 {
+        if state.foreground_gc.is_preemptible() && state.waiting(FlashOp::Read) > 0 {
             self.pick(board, unit, Scope::Reads);
             if self.group.lead().is_some() {
                 return Action::Start;

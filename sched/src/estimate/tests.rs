@@ -189,7 +189,7 @@ fn writes_not_bound_to_a_unit() {
         id
     });
     board.units[1].service = Service::Busy;
-    board.units[2].waiting[0] = 1;
+    board.units[2].set_waiting([1, 0]);
     let mut estimator = Estimator::new(Options::default(), false);
     let queue = ids.map(|id| estimator.waiting(&board, id).queue.ns());
     // Units 0 and 3 are idle: the first two wait for nothing.

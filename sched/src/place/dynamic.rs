@@ -62,7 +62,7 @@ fn planes(board: &Board, unit: UnitId) -> impl Iterator<Item = PlaneId> + use<> 
 /// Whether `unit` could begin a write now.
 fn is_free(board: &Board, unit: UnitId) -> bool {
     let state = &board.units[unit.index()];
-    state.service == Service::Idle && !state.gc.any() && state.waiting[FlashOp::Read.index()] == 0
+    state.service == Service::Idle && !state.gc.any() && state.waiting(FlashOp::Read) == 0
 }
 
 /// The plane of a free unit with most free pages, the first of equals, among those that may join the command of the

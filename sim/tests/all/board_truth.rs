@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::common::play::{self, Mix, TestRequest, asks};
 use crate::common::{recipe, table1};
 use flashlane_audit::{Formula, Preconditioned};
-use flashlane_core::board::{FlowFigures, GcWaiting, Plane};
+use flashlane_core::board::{FlowFigures, GcWaiting, Plane, Unit};
 use flashlane_core::event::Event;
 use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::FlashOp;
@@ -214,8 +214,9 @@ impl Truth {
         for (p, (shown, plane)) in board.planes.iter().zip(&self.planes()).enumerate() {
             assert!(counts(shown) == counts(plane), "{name} at {now}: plane {p} is {plane:?}, shown {shown:?}");
         }
+        let waiting = |unit: &Unit| [FlashOp::Read, FlashOp::Program].map(|op| unit.waiting(op));
         for (u, unit) in board.units.iter().enumerate() {
-            assert_eq!((unit.waiting, unit.gc), (self.waiting[u], self.gc[u]), "{name} at {now}: unit {u}");
+            assert_eq!((waiting(unit), unit.gc), (self.waiting[u], self.gc[u]), "{name} at {now}: unit {u}");
         }
         let depth = match self.config.front.protocol {
             Protocol::Nvme { depth } | Protocol::Sata { depth } => depth,

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 
 use flashlane_core::board::Service;
 use flashlane_core::decide::Migration;
-use flashlane_core::transaction::Stage;
+use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, PlaneId, Time, TxnId, UnitId};
 
 use super::transactions::Transactions;
@@ -60,7 +60,7 @@ impl Migrations {
     /// The first unit that has nothing to do, if a write waits anywhere.
     fn first_to_move(&self, board: &Board) -> Option<UnitId> {
         let mut units = (0..board.units.len() as u16).map(UnitId);
-        let writes_wait = board.units.iter().any(|unit| unit.waiting[1] > 0);
+        let writes_wait = board.units.iter().any(|unit| unit.waiting(FlashOp::Program) > 0);
         if writes_wait { units.find(|&unit| self.has_nothing_to_do(unit, board)) } else { None }
     }
 

@@ -296,7 +296,7 @@ impl Overtaking {
     /// order of arrival.
     #[inline(always)]
     pub(super) fn note(&self, board: &mut Board, unit: UnitId, lead: TxnId, op: FlashOp, were_first: bool) {
-        let [reads, writes] = board.units[unit.index()].waiting;
+        let [reads, writes] = [FlashOp::Read, FlashOp::Program].map(|op| board.waiting(unit, op));
         if reads | writes == 0 {
             return;
         }

@@ -100,7 +100,7 @@ impl UnitStep<'_> {
     /// An array phase that can be paused has begun: the unit must decide if a read already waits for it.
     #[inline(always)]
     fn array_started(&mut self) {
-        if self.common.pauses && self.board_view.waiting[FlashOp::Read.index()] > 0 {
+        if self.common.pauses && self.board_view.waiting(FlashOp::Read) > 0 {
             self.agenda.mark(self.id);
         }
     }

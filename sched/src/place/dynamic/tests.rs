@@ -116,7 +116,7 @@ fn only_free_chips_take_writes() {
     let mut board = chips(4, 1);
     board.units[0].service = Service::Busy;
     board.units[1].gc.reads = 1;
-    board.units[2].waiting[0] = 1;
+    board.units[2].set_waiting([1, 0]);
     assert_eq!(placed(&mut board), [3]);
     board.planes[3].has_free_page = false;
     assert_eq!(placed(&mut board), [0; 0]);
@@ -155,7 +155,7 @@ fn the_plane_that_takes_a_write() {
 fn waiting_transactions_count_in_the_estimate() {
     let mut board = busy([0, 0, 0]);
     let three = |board: &mut Board, waiting: [[u32; 2]; 3]| {
-        board.units.iter_mut().zip(waiting).for_each(|(unit, waiting)| unit.waiting = waiting);
+        board.units.iter_mut().zip(waiting).for_each(|(unit, waiting)| unit.set_waiting(waiting));
         at_arrival().plane(board, Lpn(0), PlaneId(0))
     };
     assert_eq!(three(&mut board, [[0, 1], [0, 0], [0, 0]]), PlaneId(1));
@@ -179,8 +179,8 @@ fn no_plane_has_room() {
     assert_eq!([0, 1, 2, 3].map(|turn| chosen(&full(), turn)), [0, 2, 1, 3].map(|plane| Some(PlaneId(plane))));
     let disturbed: [fn(&mut flashlane_core::board::Unit); 4] = [
         |unit| unit.service = Service::Busy,
-        |unit| unit.waiting[0] = 1,
-        |unit| unit.waiting[1] = 1,
+        |unit| unit.set_waiting([1, 0]),
+        |unit| unit.set_waiting([0, 1]),
         |unit| unit.gc.erases = 1,
     ];
     for disturb in disturbed {
