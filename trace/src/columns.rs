@@ -6,7 +6,7 @@
 use flashlane_core::Op;
 
 use super::cursor::Cursor;
-use super::digits::{POWER, value_of};
+use super::digits::{POWER, of_eight, of_sixteen};
 use super::format::record::RawRecord;
 use super::window::WIDTH;
 
@@ -21,9 +21,9 @@ pub(crate) enum Columns {
     MillisecondsBytes,
 }
 
-/// The bytes a line is read from: those for which a cursor knows the breaks, and sixteen more, so that words can be
+/// The bytes a line is read from: those for which a cursor knows the breaks, and as many more, so that words can be
 /// loaded at its last field.
-const REACH: usize = 64;
+pub(super) const REACH: usize = 2 * WIDTH;
 
 /// Reads a line if it is a common one.
 #[inline(always)]
@@ -42,7 +42,7 @@ pub(super) fn common(line: &Cursor<'_>, columns: Columns) -> Option<RawRecord> {
     if d >= WIDTH || d + 2 != line.end() {
         return None;
     }
-    let at = |i: usize| bytes[i % REACH];
+    let at = |i: usize| bytes[i % WIDTH];
     let spaces = (at(a) ^ b' ') | (at(b) ^ b' ') | (at(c) ^ b' ') | (at(d) ^ b' ');
     let bit = at(d + 1) ^ b'0';
     // Each length is compared after subtracting 1, so that 0 wraps around and is refused too.
@@ -56,34 +56,27 @@ pub(super) fn common(line: &Cursor<'_>, columns: Columns) -> Option<RawRecord> {
         if digits(0, a) >= 16 {
             return None;
         }
-        number(bytes, 0, a)
+        of_sixteen(&load(bytes, 0), a)
     } else {
         if at(point) != b'.' || digits(0, point) >= 8 || digits(point + 1, a) >= 6 {
             return None;
         }
         let fraction = a - point - 1;
-        value_of(word(bytes, 0), point) * 1_000_000 + value_of(word(bytes, point + 1), fraction) * POWER[6 - fraction]
+        of_eight(load(bytes, 0), point) * POWER[6] + of_eight(load(bytes, point + 1), fraction) * POWER[6 - fraction]
     };
     let unit = if columns == Columns::MillisecondsBytes { 1 } else { 512 };
     Some(RawRecord {
         time_ns,
         // Sixteen digits times 512 fit 64 bits.
-        offset: number(bytes, b + 1, c - b - 1) * unit,
-        length: value_of(word(bytes, c + 1), d - c - 1) * unit,
+        offset: of_sixteen(&load(bytes, b + 1), c - b - 1) * unit,
+        length: of_eight(load(bytes, c + 1), d - c - 1) * unit,
         op: [Op::Write, Op::Read][usize::from(bit)],
         device: (a as u32 + 1, b as u32),
     })
 }
 
-/// The eight bytes at `at`.
+/// The `N` bytes at `at`, which is in the window.
 #[inline(always)]
-fn word(bytes: &[u8; REACH], at: usize) -> u64 {
-    bytes[at..].first_chunk().map_or(0, |eight| u64::from_le_bytes(*eight))
-}
-
-/// A number of 1 to 16 digits; both halves are always computed, since a branch on the length would be mispredicted.
-#[inline(always)]
-fn number(bytes: &[u8; REACH], at: usize, digits: usize) -> u64 {
-    let (upper, lower) = (digits.min(8), digits.saturating_sub(8));
-    value_of(word(bytes, at), upper) * POWER[lower] + value_of(word(bytes, at + 8), lower)
+fn load<const N: usize>(bytes: &[u8; REACH], at: usize) -> [u8; N] {
+    *bytes[at % WIDTH..].first_chunk().expect("there are as many bytes after the window as in it")
 }

@@ -1,12 +1,13 @@
-//! A cursor over one line: fields in place, digits eight at a time.
+//! A cursor over one line: fields in place, the end of each found in one step.
 //!
-//! Promises to read no byte twice and to allocate nothing. An unexpected field is a [`Fault`] with its place and what
+//! Promises to allocate nothing. An unexpected field is a [`Fault`] with its place and what
 //! is legal, from which [`super::records`] makes a message. Must never know a format.
 
 use flashlane_core::Op;
 
 use super::TimeUnit;
-use super::digits::{POWER, digits_of, value_of};
+use super::digits::{self, POWER};
+use super::window::{self, STEP};
 
 /// A field that cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,12 +30,12 @@ pub(super) const SECTORS: &str = "a number of 512-byte sectors from 0 to 3602879
 /// A number of units that stays in range when scaled to bytes.
 pub(super) const NUMBER: &str = "a whole number that fits 64 bits in bytes";
 
-/// One line, read from left to right. `bytes` may extend up to eight bytes past the line's end, so that a whole word
-/// can be loaded at its last field; the byte at `end`, if any, is not a digit.
+/// One line, read from left to right. Fields are found fastest where [`STEP`] bytes or more follow the line's end.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'a> {
+    line: &'a [u8],
+    /// The line and what follows it; the byte after the line, if any, is not a digit.
     bytes: &'a [u8],
-    end: usize,
     pos: usize,
     /// A bit map of the first bytes that are not digits; empty if it was not computed.
     breaks: u64,
@@ -42,9 +43,10 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// A cursor at the start of a line that ends at `end`.
+    #[inline(always)]
     pub fn new(bytes: &'a [u8], end: usize) -> Self {
         debug_assert!(end <= bytes.len() && bytes.get(end).is_none_or(|b| !b.is_ascii_digit()));
-        Cursor { bytes, end, pos: 0, breaks: 0 }
+        Cursor { line: &bytes[..end], bytes, pos: 0, breaks: 0 }
     }
 
     /// A cursor with a known bit map of the first bytes that are not digits.
@@ -62,7 +64,7 @@ impl<'a> Cursor<'a> {
     /// The end of the line.
     #[inline(always)]
     pub fn end(&self) -> usize {
-        self.end
+        self.line.len()
     }
 
     /// The first `N` bytes of the line and of what follows it, if there are that many.
@@ -72,37 +74,68 @@ impl<'a> Cursor<'a> {
     }
 
     /// The part of the line from `from` to `to`, after which no digit follows.
+    #[inline(always)]
     pub fn part(&self, from: usize, to: usize) -> Cursor<'a> {
         Cursor::new(&self.bytes[from..], to - from)
     }
 
     /// The current position.
+    #[inline(always)]
     pub fn pos(&self) -> usize {
         self.pos
     }
 
     /// The line without what follows it.
+    #[inline(always)]
     pub fn line(&self) -> &'a [u8] {
-        &self.bytes[..self.end]
+        self.line
     }
 
     /// Whether only white space is left.
+    #[inline(always)]
     pub fn at_end(&mut self) -> bool {
         self.blanks();
-        self.pos >= self.end
+        self.pos >= self.end()
     }
 
     /// The next byte, if the line has one.
+    #[inline(always)]
     pub fn peek(&self) -> Option<u8> {
-        if self.pos < self.end { Some(self.bytes[self.pos]) } else { None }
+        self.line.get(self.pos).copied()
     }
 
     /// Skips spaces and tabs.
     #[inline(always)]
     pub fn blanks(&mut self) {
-        while let Some(b' ' | b'\t') = self.peek() {
-            self.pos += 1;
+        if let Some(b' ' | b'\t') = self.peek() {
+            self.pos = self.after(self.pos, window::blanks);
         }
+    }
+
+    /// Where the bytes from `from` on end whose number `count` tells, the line's end at most.
+    #[inline(always)]
+    fn after(&self, from: usize, count: impl Fn(&[u8; STEP]) -> usize) -> usize {
+        let mut at = from;
+        loop {
+            let found = count(&self.ahead(at));
+            at = (at + found).min(self.end());
+            if found < STEP || at == self.end() {
+                return at;
+            }
+        }
+    }
+
+    /// The bytes from `at` on; zeros follow the last one there is.
+    #[inline(always)]
+    fn ahead(&self, at: usize) -> [u8; STEP] {
+        let rest = &self.bytes[at..];
+        rest.first_chunk().copied().unwrap_or_else(|| padded(rest))
+    }
+
+    /// Where the next `byte` at or after `from` is, the line's end if there is none.
+    #[inline(always)]
+    pub fn find(&self, from: usize, byte: u8) -> usize {
+        self.after(from, |bytes| window::to_byte(bytes, byte))
     }
 
     /// Skips the white space before the next field; if there is none, `field` is reported as missing.
@@ -183,18 +216,18 @@ impl<'a> Cursor<'a> {
         if self.pos == start {
             return Err(bad);
         }
-        let scale = 10u64.pow(digits as u32);
+        let scale = POWER[digits];
         let Some(mut value) = whole.and_then(|w| w.checked_mul(scale)) else {
             // An exponent may bring it back into range.
             return self.exponent(start, digits, bad);
         };
         if self.peek() == Some(b'.') {
-            self.pos += 1;
-            let mut unit = scale;
-            while let Some(d @ b'0'..=b'9') = self.peek() {
-                unit /= 10;
-                value = value.checked_add(unit * u64::from(d - b'0')).ok_or(bad)?;
-                self.pos += 1;
+            let from = self.pos + 1;
+            self.pos = self.after(from, window::digits);
+            let used = (self.pos - from).min(digits);
+            if used > 0 {
+                let fraction = digits::of_sixteen(&first_half(&self.ahead(from)), used) * POWER[digits - used];
+                value = value.checked_add(fraction).ok_or(bad)?;
             }
         }
         if let Some(b'e' | b'E') = self.peek() {
@@ -217,41 +250,34 @@ impl<'a> Cursor<'a> {
             self.pos += 1;
         }
         // 2^63: sums of times stay below 64 bits.
-        exponential(&self.bytes[start..self.pos], digits).filter(|value| *value < 1 << 63).ok_or(bad)
+        exponential(&self.line[start..self.pos], digits).filter(|value| *value < 1 << 63).ok_or(bad)
     }
 
     /// The value of the digits at the current position; `None` if it exceeds 64 bits. Whether there were any digits,
     /// the caller sees from [`Self::pos`].
     #[inline(always)]
     fn digits(&mut self) -> Option<u64> {
-        let count = self.breaks.checked_shr(self.pos as u32).unwrap_or(0).trailing_zeros() as usize;
-        // The count is 64 when the window does not show the end of the number.
-        if count > 16 {
-            return self.digits_in_turn();
-        }
-        let Some(words) = self.bytes.get(self.pos..self.pos + 16) else { return self.digits_in_turn() };
+        let bytes = self.ahead(self.pos);
+        let count = window::digits(&bytes);
+        let value = match count {
+            0 => 0,
+            1..=8 => digits::of_eight(bytes.as_chunks().0[0], count),
+            9..=16 => digits::of_sixteen(&first_half(&bytes), count),
+            // Nineteen digits fit 64 bits.
+            17..=19 => {
+                let first = digits::of_sixteen(&first_half(&bytes), 16);
+                first * POWER[count - 16] + digits::of_eight(bytes.as_chunks().0[2], count - 16)
+            }
+            _ => return self.digits_in_turn(),
+        };
         self.pos += count;
-        let word = |at: usize| u64::from_le_bytes(words[at..at + 8].try_into().unwrap_or_default());
-        if count <= 8 {
-            return Some(value_of(word(0), count));
-        }
-        // Sixteen digits fit 64 bits.
-        Some(value_of(word(0), 8) * POWER[count - 8] + value_of(word(8), count - 8))
+        Some(value)
     }
 
-    /// Reads digits one by one, for a number whose end is not known yet.
+    /// Reads digits one by one, of a number that may exceed 64 bits.
     fn digits_in_turn(&mut self) -> Option<u64> {
         let mut value = 0u64;
-        while let Some(word) = self.bytes.get(self.pos..self.pos + 8) {
-            let word = u64::from_le_bytes(word.try_into().unwrap_or_default());
-            let count = digits_of(word);
-            value = value.checked_mul(POWER[count])?.checked_add(value_of(word, count))?;
-            self.pos += count;
-            if count < 8 {
-                return Some(value);
-            }
-        }
-        while let Some(d @ b'0'..=b'9') = self.bytes.get(self.pos) {
+        while let Some(d @ b'0'..=b'9') = self.peek() {
             value = value.checked_mul(10)?.checked_add(u64::from(d - b'0'))?;
             self.pos += 1;
         }
@@ -262,19 +288,15 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub fn word(&mut self) -> &'a [u8] {
         let start = self.pos;
-        while self.peek().is_some_and(|b| b != b' ' && b != b'\t') {
-            self.pos += 1;
-        }
-        &self.bytes[start..self.pos]
+        self.pos = self.after(start, window::to_blank);
+        &self.line[start..self.pos]
     }
 
     /// The bytes up to the next comma, white space around them dropped.
     #[inline(always)]
     pub fn cell(&mut self) -> &'a [u8] {
         let start = self.pos;
-        while self.peek().is_some_and(|b| b != b',') {
-            self.pos += 1;
-        }
+        self.pos = self.find(start, b',');
         self.bytes[start..self.pos].trim_ascii()
     }
 
@@ -287,7 +309,7 @@ impl<'a> Cursor<'a> {
             return Err(self.fault(field, "1 (read) or 0 (write)"));
         }
         let op = [Op::Write, Op::Read][usize::from(bit)];
-        match self.bytes[..self.end].get(self.pos + 1) {
+        match self.line.get(self.pos + 1) {
             None | Some(b' ' | b'\t') => {
                 self.pos += 1;
                 Ok(op)
@@ -297,8 +319,22 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// The first sixteen bytes.
+#[inline(always)]
+fn first_half(bytes: &[u8; STEP]) -> [u8; 16] {
+    bytes.as_chunks().0[0]
+}
+
+/// The bytes, fewer than [`STEP`], and zeros.
+#[cold]
+fn padded(bytes: &[u8]) -> [u8; STEP] {
+    let mut all = [0; STEP];
+    all[..bytes.len()].copy_from_slice(bytes);
+    all
+}
+
 /// `1.5e+04` times 10 to the power `digits`, exactly; further digits are dropped. `None` if it is no such number, or above 64 bits.
-fn exponential(text: &[u8], digits: usize) -> Option<u64> {
+pub(super) fn exponential(text: &[u8], digits: usize) -> Option<u64> {
     let text = std::str::from_utf8(text).ok()?;
     let (mantissa, exponent) = text.split_once(['e', 'E'])?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

@@ -8,9 +8,9 @@
 //! ```text
 //! input, gz           file, directory, bytes; gz and zst by magic
 //! lines               1 MiB chunks cut into lines
-//! window, digits      where digits and the line end, for all bytes at once; digits as numbers
+//! window, digits      where digits, fields and the line end, for all bytes at once; digits as numbers
 //! columns             a common line without a branch a field
-//! cursor              any line, field by field, faults
+//! cursor              any line, field by field, faults (plain_cursor: tests compare it with one a byte at a time)
 //! format/             one file a format: a line to a RawRecord
 //! column_spec         which column of a CSV is what, as asked
 //! csv_layout          the same as found in its first lines
@@ -48,6 +48,8 @@ mod lines;
 mod merge;
 mod opening;
 mod options;
+#[cfg(test)]
+mod plain_cursor;
 mod plausible;
 mod rate;
 mod recognise;

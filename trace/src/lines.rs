@@ -6,15 +6,16 @@
 
 use std::io::{ErrorKind, Read};
 
+use super::columns::REACH;
 use super::cursor::Cursor;
 use super::error;
-use super::window::{WIDTH, Window};
+use super::window::Window;
 use flashlane_core::arrival::WorkloadError;
 
 /// Bytes read at a time; also the length of the longest legal line.
 const CHUNK: usize = 1 << 20;
-/// Bytes past the last one read that a cursor may access.
-const PAD: usize = 64;
+/// Bytes past the last one read that may be accessed with it.
+const PAD: usize = REACH;
 
 /// The lines of one stream.
 pub(super) struct Lines {
@@ -73,10 +74,7 @@ impl Lines {
     /// The next line without its end.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Cursor<'_>>, WorkloadError> {
-        let window = match self.buffer[self.start..].first_chunk::<WIDTH>() {
-            Some(bytes) => Window::of(bytes),
-            None => Window::default(),
-        };
+        let Some(window) = self.buffer[self.start..].first_chunk().map(Window::of) else { unreachable!("padded") };
         let length = match window.ends {
             0 => memchr::memchr(b'\n', &self.buffer[self.start..self.end]),
             ends => Some(ends.trailing_zeros() as usize),
@@ -94,7 +92,7 @@ impl Lines {
         };
         self.number += 1;
         let to = if to > from && self.buffer[to - 1] == b'\r' { to - 1 } else { to };
-        Ok(Some(Cursor::with_breaks(&self.buffer[from..to + PAD], to - from, breaks)))
+        Ok(Some(Cursor::with_breaks(&self.buffer[from..], to - from, breaks)))
     }
 
     /// The next line when the current chunk contains only its beginning.

@@ -1,10 +1,15 @@
-//! Where digits stop and where the line ends in the next bytes of a text, computed for all bytes at once.
+//! Where digits stop, fields part and the line ends in the next bytes of a text, found for all these bytes at once.
 //!
-//! Numbers vary in length: looking for the end of each in turn makes every field depend on the one before, with
-//! branches that are mispredicted. Eight bytes at a time without a branch is faster. Must never know a format.
+//! Fields vary in length: looking at one byte after another makes every field depend on the one before, with
+//! branches that are mispredicted. A vector of bytes is compared without a branch. Must never know a format.
+
+use wide::{u8x32, u8x64};
 
 /// Bytes in a window: enough for a line of most traces.
-pub(super) const WIDTH: usize = 40;
+pub(super) const WIDTH: usize = 64;
+
+/// Bytes in which the end of a field is looked for at a time.
+pub(super) const STEP: usize = 32;
 
 /// Bit maps of a window, the first byte lowest.
 #[derive(Clone, Copy, Default, Debug)]
@@ -15,37 +20,50 @@ pub(super) struct Window {
     pub ends: u64,
 }
 
-const LOW_7: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-const HIGH: u64 = 0x8080_8080_8080_8080;
-
 impl Window {
     /// The bit maps of these bytes.
     #[inline(always)]
     pub fn of(bytes: &[u8; WIDTH]) -> Window {
-        let mut window = Window::default();
-        for (at, word) in bytes.as_chunks::<8>().0.iter().enumerate() {
-            let word = u64::from_le_bytes(*word);
-            let digit = word ^ 0x3030_3030_3030_3030;
-            // A digit is now 0 to 9. Adding 0x76 to the lower seven bits sets the highest bit from 10 on, and never
-            // carries.
-            let no_digit = (((digit & LOW_7) + 0x7676_7676_7676_7676) | digit) & HIGH;
-            let end = word ^ 0x0a0a_0a0a_0a0a_0a0a;
-            let no_end = (((end & LOW_7) + LOW_7) | end) & HIGH;
-            window.breaks |= gather(no_digit) << (8 * at);
-            window.ends |= gather(no_end ^ HIGH) << (8 * at);
+        let bytes = u8x64::new(*bytes);
+        // Digits become 0 to 9; what is below them wraps around.
+        let digits = bytes - u8x64::splat(b'0');
+        Window {
+            breaks: digits.simd_gt(u8x64::splat(9)).to_bitmask(),
+            ends: bytes.simd_eq(u8x64::splat(b'\n')).to_bitmask(),
         }
-        window
     }
 }
 
-/// The highest bits of eight bytes side by side.
+/// How many digits the bytes begin with.
 #[inline(always)]
-fn gather(high: u64) -> u64 {
-    // The highest bit of byte i moves to bit i of the product's upper half; all other bits land above bit 7, and no two
-    // bits meet. The upper half is used because compilers then do not vectorise the eight products: there is no vector
-    // instruction for it, and emulated 64-bit vector products are several times slower.
-    const SPREAD: u128 = 1 << 57 | 1 << 50 | 1 << 43 | 1 << 36 | 1 << 29 | 1 << 22 | 1 << 15 | 1 << 8;
-    ((u128::from(high) * SPREAD) >> 64) as u64 & 0xff
+pub(super) fn digits(bytes: &[u8; STEP]) -> usize {
+    let digits = u8x32::new(*bytes) - u8x32::splat(b'0');
+    digits.simd_gt(u8x32::splat(9)).to_bitmask().trailing_zeros() as usize
+}
+
+/// How many spaces and tabs the bytes begin with.
+#[inline(always)]
+pub(super) fn blanks(bytes: &[u8; STEP]) -> usize {
+    blank(bytes).trailing_ones() as usize
+}
+
+/// How many bytes there are before the first space or tab.
+#[inline(always)]
+pub(super) fn to_blank(bytes: &[u8; STEP]) -> usize {
+    blank(bytes).trailing_zeros() as usize
+}
+
+/// How many bytes there are before the first one that is `byte`.
+#[inline(always)]
+pub(super) fn to_byte(bytes: &[u8; STEP], byte: u8) -> usize {
+    u8x32::new(*bytes).simd_eq(u8x32::splat(byte)).to_bitmask().trailing_zeros() as usize
+}
+
+/// The bytes that are spaces or tabs, the first one lowest.
+#[inline(always)]
+fn blank(bytes: &[u8; STEP]) -> u32 {
+    let bytes = u8x32::new(*bytes);
+    (bytes.simd_eq(u8x32::splat(b' ')) | bytes.simd_eq(u8x32::splat(b'\t'))).to_bitmask()
 }
 
 #[cfg(test)]
@@ -64,7 +82,24 @@ mod tests {
                         assert_eq!(window.breaks >> i & 1 == 0, b.is_ascii_digit(), "{byte} at {at} in {around}");
                         assert_eq!(window.ends >> i & 1 == 1, *b == b'\n', "{byte} at {at} in {around}");
                     }
-                    assert_eq!((window.breaks | window.ends) >> WIDTH, 0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn runs_end_at_the_first_other_byte() {
+        let is_blank = |b: &u8| matches!(b, b' ' | b'\t');
+        for byte in 0..=255u8 {
+            for at in 0..STEP {
+                for around in [b'0', b'9', b' ', b'\t', b',', 0xff] {
+                    let mut bytes = [around; STEP];
+                    bytes[at] = byte;
+                    let first = |stops: &dyn Fn(&u8) -> bool| bytes.iter().position(stops).unwrap_or(STEP);
+                    assert_eq!(digits(&bytes), first(&|b| !b.is_ascii_digit()), "{byte} at {at} in {around}");
+                    assert_eq!(blanks(&bytes), first(&|b| !is_blank(b)), "{byte} at {at} in {around}");
+                    assert_eq!(to_blank(&bytes), first(&is_blank), "{byte} at {at} in {around}");
+                    assert_eq!(to_byte(&bytes, byte), first(&|b| *b == byte), "{byte} at {at} in {around}");
                 }
             }
         }

@@ -43,7 +43,8 @@ impl TraceFormat for Reader {
 
     #[inline]
     fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
-        if self.summary || starts_summary(line.line()) {
+        let is_device = line.peek().is_some_and(|b| b.is_ascii_digit());
+        if self.summary || !is_device && starts_summary(line.line()) {
             self.summary = true;
             return Ok(Line::Skip);
         }

@@ -12,14 +12,16 @@ use crate::cursor::{Cursor, DECIMAL, Fault, NUMBER};
 const OPERATION: &str = "R, W, read, write, or a value that the columns explain (op=COLUMN:VALUE=read)";
 const CELL: &str = "a value in every column that is read";
 
+/// What a column is. [`OTHER`] is one that is not read.
+type Role = usize;
+const OTHER: Role = 5;
+
 /// Reads the lines of one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CellReader {
     separator: u8,
-    /// The numbers, from 0, of the columns with the time, the operation, the offset, the length and the device; the largest number if
-    /// there is none.
-    places: [usize; 5],
-    last: usize,
+    /// What the columns are, up to the last one that is read.
+    roles: Vec<Role>,
     header_is_ahead: bool,
     time_unit: TimeUnit,
     offset_bytes: u64,
@@ -28,6 +30,8 @@ pub(crate) struct CellReader {
 }
 
 impl CellReader {
+    /// `places` are the numbers, from 0, of the columns with the time, the operation, the offset, the length and the device; the largest
+    /// number if there is none.
     pub fn new(
         separator: u8,
         places: [usize; 5],
@@ -36,18 +40,11 @@ impl CellReader {
         spec: &ColumnSpec,
     ) -> CellReader {
         let last = places.into_iter().filter(|place| *place != usize::MAX).max().unwrap_or(0);
+        let role = |column| places.iter().position(|place| *place == column).unwrap_or(OTHER);
+        let roles = (0..=last).map(role).collect();
         let values = spec.values.iter().map(|(value, meaning)| (value.as_bytes().into(), *meaning)).collect();
         let (offset_bytes, length_bytes) = (spec.offset_bytes, spec.length_bytes);
-        CellReader {
-            separator,
-            places,
-            last,
-            header_is_ahead: has_header,
-            time_unit,
-            offset_bytes,
-            length_bytes,
-            values,
-        }
+        CellReader { separator, roles, header_is_ahead: has_header, time_unit, offset_bytes, length_bytes, values }
     }
 
     /// Reads one line that is neither blank nor a comment.
@@ -57,22 +54,17 @@ impl CellReader {
             return Ok(Line::Skip);
         }
         let whole = line.line();
-        let mut found = [(whole.len(), whole.len()); 5];
+        // The last one takes the cells of columns that are not read.
+        let mut found = [(whole.len(), whole.len()); OTHER + 1];
         let mut at = 0;
-        for column in 0..=self.last {
-            let (cell, next) = cell(whole, at, self.separator);
-            for (role, place) in self.places.iter().enumerate() {
-                if *place == column {
-                    found[role] = cell;
-                }
-            }
-            match next {
-                Some(next) => at = next,
-                None if column < self.last => return Err(Fault { at: whole.len(), field: "the columns", legal: CELL }),
-                None => {}
-            }
+        let (last, before) = self.roles.split_last().expect("there is a column with the time");
+        for role in before {
+            let (cell, next) = cell(line, at, self.separator);
+            found[*role] = cell;
+            at = next.ok_or(Fault { at: whole.len(), field: "the columns", legal: CELL })?;
         }
-        let [time, op, offset, length, device] = found;
+        found[*last] = cell(line, at, self.separator).0;
+        let [time, op, offset, length, device, _] = found;
         let time_ns = value(line, time, (self.time_unit.field(), DECIMAL), |cell| cell.time(self.time_unit))?;
         let op = match self.operation(&whole[op.0..op.1]) {
             Some(Meaning::Is(op)) => op,
@@ -110,21 +102,14 @@ fn value(
 
 /// The cell at `at`, without blanks and quotes around it, and where the next begins.
 #[inline]
-fn cell(line: &[u8], at: usize, separator: u8) -> ((usize, usize), Option<usize>) {
+fn cell(cursor: &Cursor<'_>, at: usize, separator: u8) -> ((usize, usize), Option<usize>) {
+    let line = cursor.line();
     let mut start = at;
     while line.get(start).is_some_and(|b| *b == b' ' || *b == b'\t' && separator != b'\t') {
         start += 1;
     }
     let quoted = line.get(start) == Some(&b'"');
-    let mut end = start;
-    let mut inside = false;
-    while let Some(&byte) = line.get(end) {
-        if byte == separator && !inside {
-            break;
-        }
-        inside ^= quoted && byte == b'"';
-        end += 1;
-    }
+    let mut end = if quoted { end_of_quoted(line, start, separator) } else { cursor.find(start, separator) };
     let next = (end < line.len()).then(|| end + 1);
     while end > start && matches!(line[end - 1], b' ' | b'\t') {
         end -= 1;
@@ -135,11 +120,22 @@ fn cell(line: &[u8], at: usize, separator: u8) -> ((usize, usize), Option<usize>
     ((start, end), next)
 }
 
+/// Where the cell that begins with the quote at `start` ends: at the next separator outside of quotes, or with the line.
+fn end_of_quoted(line: &[u8], start: usize, separator: u8) -> usize {
+    let mut inside = false;
+    let ends = |byte: &u8| {
+        inside ^= *byte == b'"';
+        *byte == separator && !inside
+    };
+    line[start..].iter().position(ends).map_or(line.len(), |length| start + length)
+}
+
 /// The cells of a line, with their quotes.
 pub(crate) fn cells(line: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    let cursor = Cursor::new(line, line.len());
     let mut at = Some(0);
     std::iter::from_fn(move || {
-        let ((start, end), next) = cell(line, at?, separator);
+        let ((start, end), next) = cell(&cursor, at?, separator);
         at = next;
         let quoted = start > 0 && line[start - 1] == b'"' && line.get(end) == Some(&b'"');
         Some(if quoted { &line[start - 1..=end] } else { &line[start..end] })
@@ -148,6 +144,9 @@ pub(crate) fn cells(line: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
 
 #[cfg(test)]
 mod tests {
+    use flashlane_testing::drawn::drawn;
+    use proptest::prelude::*;
+
     use super::*;
 
     fn texts(line: &str, separator: u8) -> Vec<String> {
@@ -162,5 +161,46 @@ mod tests {
         assert_eq!(texts("  a   b  c", b' '), ["a", "b", "c"]);
         assert_eq!(texts("", b','), [""]);
         assert_eq!(texts("\"open", b','), ["\"open"]);
+    }
+
+    /// As [`cell`], a byte at a time.
+    fn plain_cell(line: &[u8], at: usize, separator: u8) -> ((usize, usize), Option<usize>) {
+        let is_blank = |b: u8| b == b' ' || b == b'\t' && separator != b'\t';
+        let start = at + line[at..].iter().take_while(|b| is_blank(**b)).count();
+        let quoted = line.get(start) == Some(&b'"');
+        let mut end = start;
+        let mut inside = false;
+        while end < line.len() && (inside || line[end] != separator) {
+            inside ^= quoted && line[end] == b'"';
+            end += 1;
+        }
+        let next = (end < line.len()).then(|| end + 1);
+        let blanks = line[start..end].iter().rev().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        match &line[start..end - blanks] {
+            [b'"', .., b'"'] => ((start + 1, end - blanks - 1), next),
+            _ => ((start, end - blanks), next),
+        }
+    }
+
+    proptest! {
+        #![proptest_config(drawn(20_000, env!("CARGO_MANIFEST_DIR"), "traces-cells"))]
+
+        #[test]
+        fn cells_are_those_found_a_byte_at_a_time(
+            runs in proptest::collection::vec("([0-9a-z]{0,40}|[ \t]{0,40}|[,;|\t \"]{1,3}|\"[,; a]{0,5}\")", 0..12),
+            after in "(|\n[0-9,; \"]{0,70})",
+        ) {
+            let line = runs.concat();
+            let bytes = format!("{line}{after}");
+            for separator in *b",;|\t " {
+                let cursor = Cursor::new(bytes.as_bytes(), line.len());
+                let mut at = Some(0);
+                while let Some(from) = at {
+                    let found = cell(&cursor, from, separator);
+                    prop_assert_eq!(found, plain_cell(line.as_bytes(), from, separator), "`{}` at {}", line, from);
+                    at = found.1;
+                }
+            }
+        }
     }
 }

@@ -211,7 +211,7 @@ impl LineReader {
     }
 
     /// Reads a line that is not a common one.
-    fn read_any(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
+    pub(super) fn read_any(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
         line.blanks();
         match line.peek() {
             None | Some(b'#') => return Ok(Line::Skip),

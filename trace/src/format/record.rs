@@ -43,8 +43,8 @@ pub(super) fn numbered_device(line: &mut Cursor<'_>) -> Result<(u32, u32), Fault
 #[inline]
 pub(super) fn read_or_write(cell: &[u8]) -> Option<Op> {
     match cell {
-        b"R" | b"r" => Some(Op::Read),
-        b"W" | b"w" => Some(Op::Write),
+        b"R" | b"r" | b"Read" | b"read" => Some(Op::Read),
+        b"W" | b"w" | b"Write" | b"write" => Some(Op::Write),
         _ if cell.eq_ignore_ascii_case(b"read") => Some(Op::Read),
         _ if cell.eq_ignore_ascii_case(b"write") => Some(Op::Write),
         _ => None,
