@@ -33,7 +33,7 @@ impl Feed {
     /// An error in the trace file or in the keys.
     pub fn open(plan: &FlowPlan, index: u16, page_bytes: u32, seed: u64) -> Result<Feed, WorkloadError> {
         let spool = Feed::spool(plan, spool::budget())?;
-        Feed::with_spool(plan, spool.map(Arc::new), index, page_bytes, seed)
+        Feed::with_reader(plan, spool.map(|spool| SpoolReader::new(Arc::new(spool), false)), index, page_bytes, seed)
     }
 
     /// Opens the trace of a flow, if it has one, for being decoded once.
@@ -48,13 +48,13 @@ impl Feed {
         Spool::open(path, &options, plan.range.length, budget).map(Some)
     }
 
-    /// Opens the source of flow number `index`, whose trace is in `spool` if it has one.
+    /// Opens the source of flow number `index`, whose trace is read by `reader` if it has one.
     ///
     /// # Errors
     /// An error in the keys.
-    pub(super) fn with_spool(
+    pub(super) fn with_reader(
         plan: &FlowPlan,
-        spool: Option<Arc<Spool>>,
+        reader: Option<SpoolReader>,
         index: u16,
         page_bytes: u32,
         seed: u64,
@@ -64,7 +64,7 @@ impl Feed {
         let feed = |source, closed_loop| Feed { source, closed_loop };
         Ok(match &plan.source {
             FlowSource::Trace(..) => {
-                let reader = SpoolReader::new(spool.expect("a trace has a spool"));
+                let reader = reader.expect("a trace has a reader");
                 feed(Kind::Trace(Box::new(reader), plan.range.offset), false)
             }
             FlowSource::Synthetic(spec) => {

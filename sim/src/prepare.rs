@@ -13,7 +13,7 @@ use super::decisions::{self, Common};
 use super::feed::Feed;
 use super::observers::ObserverOptions;
 use super::simulation::{Limits, Outcome, Simulation};
-use super::spool::Spool;
+use super::spool::SpoolReader;
 use super::spools::Spools;
 use super::state_file::StateFile;
 use super::states::States;
@@ -57,19 +57,24 @@ pub(super) struct Task {
 impl Prepared {
     /// Opens the sources of the flows for which `is_active` is true, for a run.
     pub(super) fn feeds(&self, is_active: impl Fn(usize) -> bool) -> Result<Vec<Option<Feed>>, RunError> {
-        let open = |flow| self.feed_of(flow, self.spools.begin_reading(flow, &self.flows[flow])?);
+        let to_the_end = self.limits.are_none();
+        let open = |flow| {
+            let spool = self.spools.begin_reading(flow, &self.flows[flow])?;
+            self.feed_of(flow, spool.map(|spool| SpoolReader::new(spool, to_the_end)))
+        };
         let opened = (0..self.flows.len()).map(|flow| is_active(flow).then(|| open(flow)).transpose());
         opened.collect::<Result<_, _>>()
     }
 
     /// Opens the source of a flow for a look at its requests before the runs.
     pub(super) fn look(&self, flow: usize) -> Result<Feed, RunError> {
-        self.feed_of(flow, self.spools.get(flow, &self.flows[flow])?)
+        let spool = self.spools.get(flow, &self.flows[flow])?;
+        self.feed_of(flow, spool.map(|spool| SpoolReader::new(spool, false)))
     }
 
-    fn feed_of(&self, flow: usize, spool: Option<Arc<Spool>>) -> Result<Feed, RunError> {
+    fn feed_of(&self, flow: usize, reader: Option<SpoolReader>) -> Result<Feed, RunError> {
         let page_bytes = self.config.geometry.page_bytes;
-        Ok(Feed::with_spool(&self.flows[flow], spool, flow as u16, page_bytes, self.seed)?)
+        Ok(Feed::with_reader(&self.flows[flow], reader, flow as u16, page_bytes, self.seed)?)
     }
 
     /// A run of `feeds` under `scheduler`, on the drive in its first state.

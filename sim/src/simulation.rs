@@ -41,6 +41,13 @@ pub struct Limits {
     pub response_from_entry: bool,
 }
 
+impl Limits {
+    /// Whether every flow gives all its requests: neither an instant nor a number ends the run.
+    pub(super) fn are_none(&self) -> bool {
+        self.end == Time::NEVER && self.requests == u64::MAX
+    }
+}
+
 impl Default for Limits {
     /// No limit and no warm-up.
     fn default() -> Limits {

@@ -2,7 +2,8 @@
 //!
 //! Owns the requests of a flow's trace in compact form ([`packed`]), held in memory or a temporary file ([`store`]). A run that
 //! comes to the end of what has been decoded decodes the next block; others read it, and a thread that has nothing to do decodes
-//! one ahead. So runs stay independent, a trace is opened and decoded once, and a long one is never held in memory as a whole. Promises each run what a
+//! one ahead. So runs stay independent, a trace is opened and decoded once, and a long one is never held in memory as a whole. The last run to read a
+//! trace, if it reads it to the end, takes over its source at the end of what has been decoded: nobody else needs what follows. Promises each run what a
 //! [`TraceSource`] of its own would give it: the same requests, counts and errors at the same place.
 
 mod packed;
@@ -45,7 +46,8 @@ impl std::fmt::Debug for Spool {
 }
 
 struct Inner {
-    source: TraceSource,
+    /// Until a reader takes it over.
+    source: Option<Box<TraceSource>>,
     packer: Packer,
     store: Store,
     /// A request that was produced and did not fit into the last block.
@@ -72,6 +74,7 @@ impl Spool {
         let source = TraceSource::open(path, options, capacity_bytes)?;
         let (recognition, time_unit) = (source.recognition().clone(), source.time_unit());
         let (packer, store) = (Packer::new(), Store::new(budget));
+        let source = Some(Box::new(source));
         let inner = Inner { source, packer, store, pending: None, requests: 0, is_asked: false, end: None };
         let (start_ns, speedup) = (options.start.ns(), options.speedup);
         Ok(Spool { inner: Arc::new(Mutex::new(inner)), recognition, time_unit, start_ns, speedup })
@@ -99,11 +102,22 @@ impl Spool {
     /// Number of requests of the trace, estimated from how much of the file they were decoded from; exact once it has ended.
     pub fn expected(&self) -> u64 {
         let inner = self.lock();
-        match inner.end {
-            Some(_) => inner.requests,
-            None => (inner.requests as f64 / inner.source.share_read().clamp(1e-6, 1.0)) as u64,
+        match &inner.source {
+            Some(source) if inner.end.is_none() => estimated(inner.requests, source),
+            _ => inner.requests,
         }
     }
+}
+
+/// Number of requests of a trace of which so many were read.
+fn estimated(requests: u64, source: &TraceSource) -> u64 {
+    (requests as f64 / source.share_read().clamp(1e-6, 1.0)) as u64
+}
+
+/// What the reader of a trace has left out or changed so far.
+fn changes(source: &TraceSource) -> Changes {
+    let counts = source.counts();
+    Changes { rejected: counts.rejected, clamped: counts.clamped, wrapped: counts.wrapped }
 }
 
 fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
@@ -111,7 +125,7 @@ fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
 }
 
 impl Inner {
-    /// Decodes the next block; false if there are no more requests.
+    /// Decodes the next block; false if there are no more requests, or none of the spool's.
     fn decode(&mut self) -> Result<bool, WorkloadError> {
         if self.end.is_some() {
             return Ok(false);
@@ -120,11 +134,10 @@ impl Inner {
             let (arrival, changes) = match self.pending.take() {
                 Some(pending) => pending,
                 None => {
+                    let Some(source) = &mut self.source else { return Ok(false) };
                     let mut arrival = Arrival::NONE;
-                    let produced = self.source.next_request(&mut arrival);
-                    let counts = self.source.counts();
-                    let changes =
-                        Changes { rejected: counts.rejected, clamped: counts.clamped, wrapped: counts.wrapped };
+                    let produced = source.next_request(&mut arrival);
+                    let changes = changes(source);
                     match produced {
                         Ok(Produced::Request) => (arrival, changes),
                         Ok(Produced::Await | Produced::End) => return self.finish(Ok(changes)),
@@ -175,25 +188,50 @@ pub(super) struct SpoolReader {
     requests: u64,
     bytes: u64,
     last_ns: u64,
+    /// Whether it takes over the source if it is the only reader.
+    to_the_end: bool,
+    own: Option<Own>,
+}
+
+/// The source of a spool that its only reader has taken over.
+struct Own {
+    source: Box<TraceSource>,
+    /// A request that was produced before.
+    pending: Option<Arrival>,
 }
 
 impl SpoolReader {
-    /// A reader at the begin.
-    pub fn new(spool: Arc<Spool>) -> SpoolReader {
-        let (requests, bytes, last_ns) = (0, 0, 0);
-        SpoolReader { spool, block: Arc::from([]), next: 0, unpacker: Unpacker::default(), requests, bytes, last_ns }
+    /// A reader at the begin. `to_the_end` if it will read the whole trace: one that may stop earlier gives the rate of whole blocks as
+    /// recorded.
+    pub fn new(spool: Arc<Spool>, to_the_end: bool) -> SpoolReader {
+        SpoolReader {
+            spool,
+            block: Arc::from([]),
+            next: 0,
+            unpacker: Unpacker::default(),
+            requests: 0,
+            bytes: 0,
+            last_ns: 0,
+            to_the_end,
+            own: None,
+        }
+    }
+
+    /// What was left out or changed so far.
+    fn changes(&self) -> Changes {
+        self.own.as_ref().map_or(self.unpacker.changes, |own| changes(&own.source))
     }
 
     /// Requests left out so far.
     pub fn rejected(&self) -> u64 {
-        self.unpacker.changes.rejected
+        self.changes().rejected
     }
 
     /// Remarks for the user: the format that was chosen, and the requests that were changed so far.
     pub fn remarks(&self) -> String {
         let Recognition { format, reason } = &self.spool.recognition;
         let mut text = format!("read as {format} ({reason})");
-        let Changes { rejected, clamped, wrapped } = self.unpacker.changes;
+        let Changes { rejected, clamped, wrapped } = self.changes();
         for (count, what) in [
             (rejected, "rejected"),
             (wrapped, "wrapped into the drive"),
@@ -208,10 +246,10 @@ impl SpoolReader {
 
     /// Number of requests of the trace, as far as is known.
     pub fn expected(&self) -> u64 {
-        self.spool.expected()
+        self.own.as_ref().map_or_else(|| self.spool.expected(), |own| estimated(self.requests, &own.source))
     }
 
-    /// The rate of what was read so far, block by block, as it was recorded.
+    /// The rate of what was read so far as it was recorded: block by block, or of the whole trace.
     pub fn recorded(&self) -> Recorded {
         let Spool { recognition, time_unit, start_ns, speedup, .. } = &*self.spool;
         Recorded {
@@ -223,13 +261,24 @@ impl SpoolReader {
         }
     }
 
-    /// Goes on to the next block; false at the end of the trace.
+    /// Goes on to the next block, or takes over the source; false at the end of the trace.
     #[cold]
     fn advance(&mut self) -> Result<bool, WorkloadError> {
         // Nobody else has it, and nobody can get it from this reader.
         let frees = Arc::strong_count(&self.spool) == 1;
         let mut inner = self.spool.lock();
-        if self.next == inner.store.len() && !inner.decode()? {
+        let is_last = self.next == inner.store.len();
+        if is_last
+            && frees
+            && self.to_the_end
+            && inner.end.is_none()
+            && let Some(source) = inner.source.take()
+        {
+            let pending = inner.pending.take().map(|(arrival, _)| arrival);
+            self.own = Some(Own { source, pending });
+            return Ok(true);
+        }
+        if is_last && !inner.decode()? {
             self.unpacker.changes = inner.end.clone().expect("nothing to decode means the end")?;
             return Ok(false);
         }
@@ -245,13 +294,34 @@ impl SpoolReader {
         self.last_ns = shape.last_ns;
         Ok(true)
     }
+
+    /// The next request of the source that was taken over.
+    #[inline]
+    fn next_own(&mut self, arrival: &mut Arrival) -> Result<Produced, WorkloadError> {
+        let Some(own) = &mut self.own else { unreachable!("it was taken over") };
+        match own.pending.take() {
+            Some(pending) => *arrival = pending,
+            None if own.source.next_request(arrival)? == Produced::Request => {}
+            None => return Ok(Produced::End),
+        }
+        let Span::Bytes { length, .. } = arrival.extent else { unreachable!("a trace has byte addresses") };
+        self.requests += 1;
+        self.bytes += length;
+        self.last_ns = arrival.at.ns();
+        Ok(Produced::Request)
+    }
 }
 
 impl Source for SpoolReader {
     #[inline(always)]
     fn next_request(&mut self, arrival: &mut Arrival) -> Result<Produced, WorkloadError> {
-        if self.unpacker.is_at_end() && !self.advance()? {
-            return Ok(Produced::End);
+        if self.unpacker.is_at_end() {
+            if self.own.is_none() && !self.advance()? {
+                return Ok(Produced::End);
+            }
+            if self.own.is_some() {
+                return self.next_own(arrival);
+            }
         }
         self.unpacker.next(&self.block, arrival);
         Ok(Produced::Request)
@@ -333,13 +403,13 @@ mod tests {
         // In memory, and mostly in a file; one after the other, and at the same time.
         for memory in [usize::MAX, 100_000] {
             let spool = spool(&file, &options, memory);
-            let (found, end, remarks) = read(SpoolReader::new(Arc::clone(&spool)));
+            let (found, end, remarks) = read(SpoolReader::new(Arc::clone(&spool), false));
             assert!((found, end) == expected);
             assert!(
                 remarks.contains("; 413 rejected; ") && remarks.contains("set to their predecessor's"),
                 "{remarks}"
             );
-            let readers: Vec<_> = (0..4).map(|_| SpoolReader::new(Arc::clone(&spool))).collect();
+            let readers: Vec<_> = (0..4).map(|_| SpoolReader::new(Arc::clone(&spool), false)).collect();
             drop(spool);
             let made: Vec<_> = std::thread::scope(|scope| {
                 let threads: Vec<_> = readers.into_iter().map(|reader| scope.spawn(|| read(reader))).collect();
@@ -363,7 +433,7 @@ mod tests {
             let options =
                 TraceOptions { format: Some("replayer".parse().expect("a format")), ..TraceOptions::default() };
             let spool = Spool::open(file.path(), &options, CAPACITY, Budget::new(usize::MAX)).expect("a trace");
-            let (found, end, _) = read(SpoolReader::new(Arc::new(spool)));
+            let (found, end, _) = read(SpoolReader::new(Arc::new(spool), false));
             let extents = found.iter().map(|(arrival, _)| match arrival.extent {
                 Span::Bytes { offset, length } => (offset, length),
                 Span::Pages(_) => unreachable!("a trace has byte addresses"),
@@ -377,7 +447,7 @@ mod tests {
     fn the_recorded_rate_is_that_of_the_file() {
         let (file, options) = trace("0 0 0 8 1\n3000 0 24 16 0\n9000 0 8 8 0\n");
         let options = TraceOptions { speedup: "3".parse().expect("a factor"), ..options };
-        let mut reader = SpoolReader::new(spool(&file, &options, usize::MAX));
+        let mut reader = SpoolReader::new(spool(&file, &options, usize::MAX), false);
         let mut arrival = Arrival::NONE;
         while reader.next_request(&mut arrival).expect("sound") == Produced::Request {}
         let Recorded { requests, bytes, span_ns, .. } = reader.recorded();
@@ -390,10 +460,56 @@ mod tests {
         let expected = directly(&file, &options);
         let spool = spool(&file, &options, 100_000);
         let weak = Arc::downgrade(&spool);
-        let reader = SpoolReader::new(spool);
+        let reader = SpoolReader::new(spool, false);
         assert_eq!(weak.strong_count(), 1);
         let (found, end, _) = read(reader);
         assert!((found, end) == expected, "a block and a half of memory suffices, without a file");
+    }
+
+    /// From the start, and after another reader, which had a look, made the spool decode a block; to the end, and to an error.
+    #[test]
+    fn the_only_reader_takes_the_source_over() {
+        // No thread has nothing to do.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        for text in [lines(40_000), lines(10_000) + "12000000 0 seven 8 1\n"] {
+            let (file, options) = trace(&text);
+            let expected = directly(&file, &options);
+            let reads_after = |looked_at: usize| {
+                let spool = spool(&file, &options, usize::MAX);
+                let mut look = SpoolReader::new(Arc::clone(&spool), true);
+                (0..looked_at).for_each(|_| {
+                    look.next_request(&mut Arrival::NONE.clone()).expect("a request");
+                });
+                drop(look);
+                let (weak, inner) = (Arc::downgrade(&spool), Arc::clone(&spool.inner));
+                let blocks = lock(&inner).store.len();
+                assert_eq!(blocks, usize::from(looked_at > 0));
+                let mut reader = SpoolReader::new(spool, true);
+                reader.next_request(&mut Arrival::NONE.clone()).expect("a request");
+                assert_eq!(weak.strong_count(), 1);
+                let (mut found, end, remarks) = read(reader);
+                found.insert(0, expected.0[0].clone());
+                assert!((&found, &end) == (&expected.0, &expected.1), "{end:?}");
+                assert_eq!(lock(&inner).store.len(), blocks, "no request is packed for nobody");
+                assert!(!lock(&inner).decode().expect("nothing"), "what a thread was asked for before");
+                assert!(end.is_err() || remarks.contains("; 413 rejected; "), "{remarks}");
+            };
+            pool.install(|| [0, 7_000].into_iter().for_each(reads_after));
+        }
+    }
+
+    /// What is said of a trace does not depend on who decoded it.
+    #[test]
+    fn a_source_taken_over_has_the_same_rate_and_number() {
+        let (file, options) = trace(&lines(40_000));
+        let [packed, own] = [false, true].map(|to_the_end| {
+            let mut reader = SpoolReader::new(spool(&file, &options, usize::MAX), to_the_end);
+            while reader.next_request(&mut Arrival::NONE.clone()).expect("sound") == Produced::Request {}
+            assert_eq!(reader.own.is_some(), to_the_end);
+            let Recorded { requests, bytes, span_ns, .. } = reader.recorded();
+            (requests, bytes, span_ns, reader.expected(), reader.rejected(), reader.remarks())
+        });
+        assert_eq!(packed, own);
     }
 
     /// With a second thread the next block is there before a reader asks for it; with one, only then.
@@ -404,7 +520,7 @@ mod tests {
         for threads in [1, 2] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
             let spool = spool(&file, &options, usize::MAX);
-            let mut reader = SpoolReader::new(Arc::clone(&spool));
+            let mut reader = SpoolReader::new(Arc::clone(&spool), false);
             let blocks = pool.install(|| {
                 reader.next_request(&mut Arrival::NONE.clone()).expect("a request");
                 for _ in 0..if threads == 1 { 10 } else { 10_000 } {
@@ -416,7 +532,7 @@ mod tests {
                 spool.lock().store.len()
             });
             assert_eq!(blocks, threads);
-            let (found, end, _) = pool.install(|| read(SpoolReader::new(spool)));
+            let (found, end, _) = pool.install(|| read(SpoolReader::new(spool, false)));
             assert!((found, end) == expected);
         }
     }
@@ -427,11 +543,11 @@ mod tests {
         let expected = directly(&file, &options);
         let spool = spool(&file, &options, usize::MAX);
         for _ in 0..2 {
-            let (found, end, _) = read(SpoolReader::new(Arc::clone(&spool)));
+            let (found, end, _) = read(SpoolReader::new(Arc::clone(&spool), false));
             assert!((&found, &end) == (&expected.0, &expected.1));
             assert!(end.is_err_and(|why| why.to_string().contains(":10001: ")));
         }
-        let mut reader = SpoolReader::new(spool);
+        let mut reader = SpoolReader::new(spool, false);
         while reader.next_request(&mut Arrival::NONE.clone()).is_ok() {}
         assert!(reader.next_request(&mut Arrival::NONE.clone()).is_err(), "and stays");
     }
@@ -440,11 +556,11 @@ mod tests {
     fn the_number_of_requests_is_estimated_and_then_known() {
         let (file, options) = trace(&lines(400_000));
         let spool = spool(&file, &options, usize::MAX);
-        let mut reader = SpoolReader::new(Arc::clone(&spool));
+        let mut reader = SpoolReader::new(Arc::clone(&spool), false);
         reader.next_request(&mut Arrival::NONE.clone()).expect("a request");
         let first = spool.expected();
         assert!((1_000..4_000_000).contains(&first), "{first}");
-        let (found, ..) = read(SpoolReader::new(Arc::clone(&spool)));
+        let (found, ..) = read(SpoolReader::new(Arc::clone(&spool), false));
         assert_eq!(spool.expected(), found.len() as u64);
     }
 }
