@@ -107,8 +107,8 @@ impl<'a> Cursor<'a> {
     /// Skips spaces and tabs.
     #[inline(always)]
     pub fn blanks(&mut self) {
-        if let Some(b' ' | b'\t') = self.peek() {
-            self.pos = self.after(self.pos, window::blanks);
+        while let Some(b' ' | b'\t') = self.peek() {
+            self.pos += 1;
         }
     }
 
@@ -258,7 +258,11 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     fn digits(&mut self) -> Option<u64> {
         let bytes = self.ahead(self.pos);
-        let count = window::digits(&bytes);
+        // Within the window no field waits for the one before.
+        let count = match self.breaks.checked_shr(self.pos as u32) {
+            None | Some(0) => window::digits(&bytes),
+            Some(breaks) => breaks.trailing_zeros() as usize,
+        };
         let value = match count {
             0 => 0,
             1..=8 => digits::of_eight(bytes.as_chunks().0[0], count),

@@ -215,10 +215,13 @@ proptest! {
     fn every_step_is_that_of_a_byte_at_a_time(
         line in text(),
         after in after(),
+        known in prop_oneof![Just(0usize), 0usize..64, Just(64)],
         steps in proptest::collection::vec(prop_oneof![6 => 0u8..12, 1 => prop_oneof![Just(b','), Just(b' '), Just(b'7')]], 1..12),
     ) {
         let bytes = [&line[..], &after].concat();
-        let (mut cursor, mut plain) = (Cursor::new(&bytes, line.len()), Plain { line: &line, pos: 0 });
+        let known = bytes.iter().take(known).enumerate().filter(|(_, b)| !b.is_ascii_digit());
+        let breaks = known.fold(0, |breaks, (at, _)| breaks | 1 << at);
+        let (mut cursor, mut plain) = (Cursor::with_breaks(&bytes, line.len(), breaks), Plain { line: &line, pos: 0 });
         for number in steps {
             let (found, expected) = (step(&mut cursor, number), plain_step(&mut plain, number));
             prop_assert_eq!(&found, &expected, "step {} of `{}`", number, line.escape_ascii());

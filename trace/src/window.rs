@@ -41,29 +41,18 @@ pub(super) fn digits(bytes: &[u8; STEP]) -> usize {
     digits.simd_gt(u8x32::splat(9)).to_bitmask().trailing_zeros() as usize
 }
 
-/// How many spaces and tabs the bytes begin with.
-#[inline(always)]
-pub(super) fn blanks(bytes: &[u8; STEP]) -> usize {
-    blank(bytes).trailing_ones() as usize
-}
-
 /// How many bytes there are before the first space or tab.
 #[inline(always)]
 pub(super) fn to_blank(bytes: &[u8; STEP]) -> usize {
-    blank(bytes).trailing_zeros() as usize
+    let bytes = u8x32::new(*bytes);
+    let blanks = bytes.simd_eq(u8x32::splat(b' ')) | bytes.simd_eq(u8x32::splat(b'\t'));
+    blanks.to_bitmask().trailing_zeros() as usize
 }
 
 /// How many bytes there are before the first one that is `byte`.
 #[inline(always)]
 pub(super) fn to_byte(bytes: &[u8; STEP], byte: u8) -> usize {
     u8x32::new(*bytes).simd_eq(u8x32::splat(byte)).to_bitmask().trailing_zeros() as usize
-}
-
-/// The bytes that are spaces or tabs, the first one lowest.
-#[inline(always)]
-fn blank(bytes: &[u8; STEP]) -> u32 {
-    let bytes = u8x32::new(*bytes);
-    (bytes.simd_eq(u8x32::splat(b' ')) | bytes.simd_eq(u8x32::splat(b'\t'))).to_bitmask()
 }
 
 #[cfg(test)]
@@ -97,7 +86,6 @@ mod tests {
                     bytes[at] = byte;
                     let first = |stops: &dyn Fn(&u8) -> bool| bytes.iter().position(stops).unwrap_or(STEP);
                     assert_eq!(digits(&bytes), first(&|b| !b.is_ascii_digit()), "{byte} at {at} in {around}");
-                    assert_eq!(blanks(&bytes), first(&|b| !is_blank(b)), "{byte} at {at} in {around}");
                     assert_eq!(to_blank(&bytes), first(&is_blank), "{byte} at {at} in {around}");
                     assert_eq!(to_byte(&bytes, byte), first(&|b| *b == byte), "{byte} at {at} in {around}");
                 }
