@@ -24,7 +24,7 @@ pub struct Arguments {
     /// Puts the table into the measured part of this page; it says which cases it has
     #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "requests"])]
     write: Option<PathBuf>,
-    /// In a child process: one run of this case with so many requests
+    /// In a child process: one run of this case with this many requests
     #[arg(long, hide = true, num_args = 2)]
     run_case: Vec<String>,
 }

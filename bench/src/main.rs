@@ -25,7 +25,7 @@ struct Cli {
 /// Which cases are measured, and how well.
 #[derive(Args)]
 struct Cases {
-    /// Only cases whose name has one of these words
+    /// Only cases whose name contains one of these words
     #[arg(value_name = "WORD")]
     words: Vec<String>,
     /// Lists the cases

@@ -5,7 +5,6 @@
 mod paper;
 mod run;
 mod sweep;
-mod words;
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -15,9 +14,8 @@ use clap_complete::Shell;
 use flashlane_sim::processor;
 use flashlane_trace::TimeUnit;
 
-use words::words;
-
 pub use paper::PaperArgs;
+use run::words;
 pub use run::{Format, Output, Workload};
 pub use sweep::SweepArgs;
 

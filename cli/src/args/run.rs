@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use flashlane_core::choice::Choice;
 use flashlane_scenario::RangeWord;
 use flashlane_trace::{Beyond, Sizes, TimeOrder, TimeUnit};
-
-use super::words::words;
 
 /// What becomes of the results.
 #[derive(Args, Debug)]
@@ -163,4 +163,10 @@ pub struct Workload {
     /// Does not run each flow alone, so there is no slowdown and no fairness
     #[arg(long)]
     pub no_alone: bool,
+}
+
+/// Reads a word of `C`; help shows the list.
+pub fn words<C: Choice + Send + Sync>() -> impl TypedValueParser<Value = C> {
+    let words = C::LIST.iter().map(|named| PossibleValue::new(named.word).help(named.meaning.trim_end_matches('.')));
+    PossibleValuesParser::new(words).try_map(|word| C::of(&word).ok_or("not in the list"))
 }
