@@ -15,7 +15,7 @@ use crate::text::print;
 pub enum Which {
     /// The one with this number.
     One(u64),
-    /// So many of the slowest.
+    /// The N slowest.
     Worst(usize),
 }
 

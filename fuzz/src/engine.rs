@@ -18,7 +18,7 @@ use crate::shrink::shrink;
 const SHRINK_BUDGET: usize = 20_000;
 /// A target that takes more processor time than this for 64 KiB is taken to hang.
 pub const TIMEOUT: Duration = Duration::from_secs(10);
-/// One that takes so many times as long by the clock waits for something that does not come. (On a busy machine a second of processor time
+/// One that takes this many times as long by the clock waits for something that does not come. (On a busy machine a second of processor time
 /// may take ten.)
 const WAITS: u32 = 12;
 

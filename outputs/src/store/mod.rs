@@ -33,7 +33,7 @@ pub use entry::{Entry, State};
 const CLAIMS: &str = "claims";
 const UNFINISHED: &str = "unfinished";
 const LOCK: &str = "lock";
-/// So many results are synced together.
+/// Results that are synced together.
 const BATCH: u64 = 256;
 /// Results wait no longer than this for others to be synced with, once another is finished.
 const WAIT: Duration = Duration::from_secs(10);

@@ -1,8 +1,8 @@
 //! Which requests Slacker slows down, by how much, and why (SLK-E19): with estimated and with true slack, on the bus of the setting, on
-//! one for which chips do not wait, and with a channel for every chip.
+//! one for which chips do not wait, and with one channel per chip.
 //!
-//! §4.3 says that only mis-estimates slow a request down. True slack has no mis-estimates; a channel a chip takes away what chips do to
-//! each other, and leaves times of transfers as they are.
+//! §4.3 says that only mis-estimates slow a request down. True slack has no mis-estimates; with one channel per chip,
+//! chips no longer delay each other, and transfers take as long as before.
 
 use flashlane_core::RequestId;
 use flashlane_core::event::{Event, Stamped};
@@ -18,7 +18,7 @@ use crate::{Measurements, Runner};
 
 /// Percent of its own time that a request must lose to count as slower.
 const TOLERANCES: [f64; 3] = [0.1, 1.0, 5.0];
-/// Less than this is no loss, ns (model 1.2).
+/// Smaller differences do not count, ns (model 1.2).
 const MIN_NS: u64 = 1_000;
 
 /// A channel for each of the 16 chips. Pages are striped over the same chips in the same order.
@@ -32,7 +32,7 @@ fn eager(document: &mut Document) {
     document.device.bus.dispatch = Some(Word(Dispatch::Eager));
 }
 
-/// A device, the schedulers that run on it, and what tells it from that of the setting.
+/// Name of a variant, the schedulers that run on it, and how its device differs from that of the setting.
 type Variant = (&'static str, &'static [&'static str], fn(&mut Document));
 
 const VARIANTS: [Variant; 3] = [

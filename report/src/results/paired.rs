@@ -89,8 +89,8 @@ pub struct PairsOfSize {
     pub faster: u64,
     /// Requests that are slower.
     pub slower: u64,
-    /// Mean response time under the other scheduler, ns.
-    pub against_mean_ns: f64,
+    /// Mean response time under the baseline, ns.
+    pub baseline_mean_ns: f64,
     /// Mean response time under this one, ns.
     pub mean_ns: f64,
     /// Improvement of the mean, percent.
@@ -203,7 +203,7 @@ impl PairsOfSize {
             requests: counters.requests,
             faster: counters.faster,
             slower: counters.slower,
-            against_mean_ns: counters.baseline_ns as f64 / counters.requests as f64,
+            baseline_mean_ns: counters.baseline_ns as f64 / counters.requests as f64,
             mean_ns: counters.own_ns as f64 / counters.requests as f64,
             improvement_percent: counters.improvement_percent(),
             gain_percent_per_request: counters.gain_percent_per_request(),

@@ -20,13 +20,13 @@ pub(crate) static ADMIT: &[Choice<dyn Admit>] = &[
     Choice {
         name: "weighted-round-robin",
         summary: "priority level i is fetched 2^i times as often as level 0",
-        source: "NVMe weighted round robin; FLIN §5.2 weights",
+        source: "NVMe weighted round robin; FLIN §5.2 weights (D-FLN-26)",
         params: &[],
         build: &|_| Box::new(super::Weighted::default()),
     },
     Choice {
         name: "budget",
-        summary: "each flow a budget of flash time a round, less the garbage collection it causes",
+        summary: "each flow has a budget of flash time per round, less the garbage collection it causes",
         source: "Jun and Shin (NVMSA 2015) as in FLIN §7; model 2.1.9 WA-BC",
         params: &[
             Param {

@@ -42,7 +42,7 @@ pub(crate) static ORDER_PARAMS: &[Param] = &[
         default: 1,
         min: 1,
         max: 1000,
-        help: "rates are taken over so many epochs (D-FLN-03)",
+        help: "number of epochs over which rates are taken (D-FLN-03)",
     },
     switch("class_per_unit", 0, "classes by unit, against the limits over the number of units (D-FLN-02)"),
     switch("alpha_per_epoch", 0, "alpha_read and alpha_write are bytes of an epoch, not of a second (D-FLN-27)"),
