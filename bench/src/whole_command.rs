@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use flashlane_bench::whole::cost::{self, Stored};
-use flashlane_bench::whole::measure::{Effort, measure};
+use flashlane_bench::whole::measure::{Effort, measure, measure_pairs};
 use flashlane_bench::whole::{self, WholeCase};
 use flashlane_bench::{callgrind, machine, page};
 
@@ -34,6 +34,9 @@ pub struct Arguments {
     /// Counts the instructions of the short cases; fails if one has over 5 % more than this page says
     #[arg(long, value_name = "FILE", conflicts_with_all = ["write", "no_count"])]
     check: Option<PathBuf>,
+    /// Another build of flashlane, run in turn with this one: how many times its CPU time is that of this one
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["quick", "write", "check", "no_count"])]
+    beside: Option<PathBuf>,
 }
 
 /// Measures whole processes. Returns whether no count is above what it may be.
@@ -56,6 +59,9 @@ pub fn act(arguments: Arguments) -> Result<bool, String> {
     }
     if WITH_CHECKS {
         eprintln!("This is a build with checks: its counts have a table of their own, and times say nothing.");
+    }
+    if let Some(other) = &arguments.beside {
+        return beside(&cases, other, arguments.cases.runs).map(|()| true);
     }
     let mut effort = Effort {
         runs: if WITH_CHECKS || arguments.quick { 0 } else { arguments.cases.runs },
@@ -100,6 +106,17 @@ fn table(cases: &[WholeCase], effort: Effort, write: Option<&Path>) -> Result<()
     let text = format!("On {machine}; {times}.\n\n{}", cost::render(&rows));
     print!("{text}");
     write.map_or(Ok(()), |path| page::update(path, MARKS, &text))
+}
+
+fn beside(cases: &[WholeCase], other: &Path, runs: u32) -> Result<(), String> {
+    let program = program()?;
+    let mut rows = Vec::new();
+    for case in cases {
+        eprintln!("measuring {}", case.name);
+        rows.push((case.name.clone(), measure_pairs(other, &program, case, runs)?));
+    }
+    println!("On {}; CPU s of {runs} pairs.\n\n{}", machine::describe(), cost::render_pairs(&rows));
+    Ok(())
 }
 
 fn check(cases: &[WholeCase], path: &Path) -> Result<bool, String> {

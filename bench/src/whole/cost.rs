@@ -24,8 +24,33 @@ pub fn render(rows: &[(String, Cost)]) -> String {
         [name.clone(), figures.instructions.map_or("not counted".into(), millions), median, range]
     };
     let head = ["case", "million instructions, 50,000 requests", "CPU s, 1 M requests", "lowest to highest"];
+    aligned(&head, rows.iter().map(cells))
+}
+
+/// The table of pairs of CPU times, the other program's first: the median of each, how many times as long the other takes (median of the
+/// pairs), and the range of that.
+pub fn render_pairs(rows: &[(String, Vec<(f64, f64)>)]) -> String {
+    let cells = |(name, pairs): &(String, Vec<(f64, f64)>)| {
+        let sorted = |value: fn(&(f64, f64)) -> f64| {
+            let mut values: Vec<f64> = pairs.iter().map(value).collect();
+            values.sort_unstable_by(f64::total_cmp);
+            values
+        };
+        let median = |values: &[f64]| values.get((values.len().max(1) - 1) / 2).copied().unwrap_or_default();
+        let ratios = sorted(|(other, this)| other / this);
+        let range =
+            ratios.first().zip(ratios.last()).map_or(String::new(), |(low, high)| format!("{low:.2} to {high:.2}"));
+        let [other, this] =
+            [sorted(|pair| pair.0), sorted(|pair| pair.1)].map(|values| format!("{:.3}", median(&values)));
+        [name.clone(), other, this, format!("{:.2}", median(&ratios)), range]
+    };
+    aligned(&["case", "other build", "this build", "other / this", "lowest to highest"], rows.iter().map(cells))
+}
+
+/// A Markdown table whose columns are aligned, all but the first to the right.
+fn aligned<const N: usize>(head: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut lines = vec![head.map(String::from)];
-    lines.extend(rows.iter().map(cells));
+    lines.extend(rows);
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or_default();
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
     let mut text = String::new();
@@ -117,6 +142,15 @@ mod tests {
         assert!(!fine && text.contains("stored 12.34, +5.0 %"), "{text}");
         assert!(!stored.compare("reads/16 GB", 1).1, "nothing stored is not fine");
         assert!(page().contains(" 0.020 |"), "the median\n{}", page());
+    }
+
+    #[test]
+    fn pairs_are_compared_pair_by_pair() {
+        let pairs = vec![(2.0, 1.0), (9.0, 3.0), (4.0, 1.0)];
+        let text = render_pairs(&[("reads".to_owned(), pairs)]);
+        let row = text.lines().last().expect("a row");
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        assert_eq!(cells, ["reads", "4.000", "1.000", "3.00", "2.00 to 4.00"]);
     }
 
     #[test]

@@ -26,18 +26,30 @@ const SCENES: u32 = 50;
 pub fn measure(program: &Path, case: &WholeCase, effort: Effort) -> Result<Cost, String> {
     let instructions =
         if effort.count { Some(callgrind::whole(program, &arguments(program, case, COUNTED)?)?) } else { None };
-    let mut seconds = Vec::new();
     let args = if effort.runs > 0 { arguments(program, case, TIMED)? } else { Vec::new() };
-    for _ in 0..effort.runs {
-        let times = if case.replay.is_none() { SCENES } else { 1 };
-        let before = cpu::seconds_of_children()?;
-        for _ in 0..times {
-            run(program, &args)?;
-        }
-        seconds.push((cpu::seconds_of_children()? - before) / f64::from(times));
-    }
+    let mut seconds = (0..effort.runs).map(|_| timed(program, case, &args)).collect::<Result<Vec<f64>, String>>()?;
     seconds.sort_unstable_by(f64::total_cmp);
     Ok(Cost { instructions, seconds })
+}
+
+/// Measures `case` with two programs in turn, so that what disturbs the machine disturbs both: the CPU times in seconds of each pair of
+/// runs, the program beside first.
+///
+/// # Errors
+/// Files that cannot be written, a program that fails.
+pub fn measure_pairs(beside: &Path, program: &Path, case: &WholeCase, runs: u32) -> Result<Vec<(f64, f64)>, String> {
+    let args = arguments(program, case, TIMED)?;
+    (0..runs).map(|_| Ok((timed(beside, case, &args)?, timed(program, case, &args)?))).collect()
+}
+
+/// CPU time of one run, in seconds.
+fn timed(program: &Path, case: &WholeCase, args: &[String]) -> Result<f64, String> {
+    let times = if case.replay.is_none() { SCENES } else { 1 };
+    let before = cpu::seconds_of_children()?;
+    for _ in 0..times {
+        run(program, args)?;
+    }
+    Ok((cpu::seconds_of_children()? - before) / f64::from(times))
 }
 
 /// The command line of a case with this number of requests.
