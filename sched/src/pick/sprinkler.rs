@@ -1,6 +1,8 @@
 //! Sprinkler: the largest multi-plane, multi-die group first (overlap depth), then transactions of one request
 //! (connectivity), then age; reads before writes (FLIN §6, model 2.1.9; FARO of the HPCA 2014 paper).
 
+use core::cmp::Reverse;
+
 use flashlane_core::decide::{Group, Pick, PickDeclares, Scope};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, QueueId, TxnId, UnitId};
@@ -9,49 +11,116 @@ use flashlane_core::{Board, QueueId, TxnId, UnitId};
 #[derive(Debug)]
 pub struct Sprinkler {
     window: usize,
+    offers: Offers,
 }
 
-/// The transactions a plane offers within the window, oldest first, at most one more than are worth looking at.
+/// At most this many transactions of a plane are offered: one more than are worth looking at.
 const CANDIDATES: usize = 4;
+
+/// The transactions that the planes of a unit offer within the window, by plane, oldest first. Writes that must wait for older ones do
+/// not count: a window full of them would leave the unit idle.
+#[derive(PartialEq, Eq, Debug)]
+struct Offers {
+    by_plane: [[TxnId; CANDIDATES]; Group::MAX],
+    planes: usize,
+    /// Planes that offer any.
+    leads: usize,
+}
+
+impl Offers {
+    const NONE: Offers = Offers { by_plane: [[TxnId::NONE; CANDIDATES]; Group::MAX], planes: 0, leads: 0 };
+
+    fn planes(&self) -> &[[TxnId; CANDIDATES]] {
+        &self.by_plane[..self.planes]
+    }
+
+    /// Forgets all, for a unit of `planes` planes.
+    fn clear(&mut self, planes: usize) {
+        (self.planes, self.leads) = (planes, 0);
+        self.by_plane[..planes].fill([TxnId::NONE; CANDIDATES]);
+    }
+
+    /// What the planes offer within a window: from their lists if all of that lies in the window, else along the queue.
+    fn find(&mut self, board: &Board, queue: QueueId, window: usize) {
+        if !self.find_in_lists(board, queue, window) {
+            self.find_in_window(board, queue, window);
+        }
+    }
+
+    /// Takes what the planes' lists offer. Returns whether that lies in the window, as far as a limited number of steps tells.
+    fn find_in_lists(&mut self, board: &Board, queue: QueueId, window: usize) -> bool {
+        let lists = board.by_slot(queue);
+        self.clear(lists.len());
+        let mut youngest = 0;
+        for (plane, list) in self.by_plane.iter_mut().zip(lists) {
+            let mut found = 0;
+            for (steps, id) in board.walk_slot(list).enumerate() {
+                let txn = board.txn(id);
+                if txn.unobstructed() {
+                    plane[found] = id;
+                    found += 1;
+                    youngest = youngest.max(txn.rank);
+                    if found == CANDIDATES {
+                        break;
+                    }
+                } else if steps >= window {
+                    return false;
+                }
+            }
+            self.leads += usize::from(found > 0);
+        }
+        board.queues[queue.index()].len as usize <= window || reaches(board, queue, window, youngest)
+    }
+
+    /// Walks along the queue until the window ends.
+    fn find_in_window(&mut self, board: &Board, queue: QueueId, window: usize) {
+        self.clear(board.by_slot(queue).len());
+        for txn in board.walk(queue).filter(|&txn| board.eligible(txn)).take(window) {
+            let plane = &mut self.by_plane[board.txn(txn).slot as usize];
+            self.leads += usize::from(plane[0].is_none());
+            if let Some(place) = plane.iter_mut().find(|place| place.is_none()) {
+                *place = txn;
+            }
+        }
+    }
+}
+
+/// Whether the transaction of this rank is within the window. Counts along the lists of the planes, which are quick to follow.
+fn reaches(board: &Board, queue: QueueId, window: usize, rank: u64) -> bool {
+    let mut left = window;
+    for list in board.by_slot(queue) {
+        for txn in board.walk_slot(list).map(|id| board.txn(id)).take_while(|txn| txn.rank <= rank) {
+            if txn.unobstructed() {
+                if left == 0 {
+                    return false;
+                }
+                left -= 1;
+            }
+        }
+    }
+    true
+}
 
 impl Sprinkler {
     /// Looks at the first `window` transactions of a queue that may go.
     pub const fn new(window: u64) -> Sprinkler {
-        Sprinkler { window: window as usize }
+        Sprinkler { window: window as usize, offers: Offers::NONE }
     }
 
-    fn largest(&self, board: &Board, queue: QueueId, group: &mut Group) {
-        let slots = board.facts.geometry.planes_per_unit() as usize;
-        let mut offers = [[TxnId::NONE; CANDIDATES]; Group::MAX];
-        let mut count = [0usize; Group::MAX];
-        let mut heads = [TxnId::NONE; Group::MAX];
-        let mut planes = 0;
-        // Writes that must wait for older ones do not count: a window full of them would leave the unit idle.
-        for txn in board.walk(queue).filter(|&txn| board.eligible(txn)).take(self.window) {
-            let slot = board.txn(txn).slot as usize;
-            if count[slot] == CANDIDATES {
-                continue;
-            }
-            if count[slot] == 0 {
-                heads[planes] = txn;
-                planes += 1;
-            }
-            offers[slot][count[slot]] = txn;
-            count[slot] += 1;
-        }
-        // Each plane's oldest may lead; `heads` is in order of age, so the first of equals is the oldest.
-        let mut best = (0, 0, TxnId::NONE);
-        for &lead in &heads[..planes] {
-            let (size, kin) = Self::gather(board, lead, &offers[..slots], group);
-            if (size, kin) > (best.0, best.1) {
-                best = (size, kin, lead);
-            }
-            if planes == 1 {
+    fn largest(&mut self, board: &Board, queue: QueueId, group: &mut Group) {
+        self.offers.find(board, queue, self.window);
+        let planes = self.offers.planes();
+        // Each plane's oldest may lead; of equals the oldest does.
+        let mut best = (0, 0, Reverse(u64::MAX), TxnId::NONE);
+        for lead in planes.iter().map(|plane| plane[0]).filter(|lead| lead.is_some()) {
+            let (size, kin) = Self::gather(board, lead, planes, group);
+            if self.offers.leads == 1 {
                 return;
             }
+            best = best.max((size, kin, Reverse(board.txn(lead).rank), lead));
         }
-        if best.2.is_some() {
-            Self::gather(board, best.2, &offers[..slots], group);
+        if best.3.is_some() {
+            Self::gather(board, best.3, planes, group);
         }
     }
 
@@ -104,6 +173,8 @@ impl Pick for Sprinkler {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::super::testing::{board, read};
     use super::*;
 
@@ -135,7 +206,7 @@ mod tests {
     }
 
     /// What is picked of reads on these slots, of these requests, oldest first.
-    fn picked(mut board: Board, window: u64, reads: &[(u8, u32)]) -> alloc::vec::Vec<u32> {
+    fn picked(mut board: Board, window: u64, reads: &[(u8, u32)]) -> Vec<u32> {
         for (i, &(slot, request)) in reads.iter().enumerate() {
             read(&mut board, i as u32, slot, request);
         }
@@ -188,6 +259,47 @@ mod tests {
         assert_eq!(picked(board(1, 2), 64, &fourth), [0, 4]);
         let fifth = [(0, 7), (1, 1), (1, 2), (1, 3), (1, 4), (1, 7)];
         assert_eq!(picked(board(1, 2), 64, &fifth), [0, 1]);
+    }
+
+    /// The lists of the planes offer what a walk along the queue finds: of all that waits, of a part, and where many must wait for others.
+    #[test]
+    fn lists_offer_what_the_walk_finds() {
+        use crate::random::Random;
+        let mut random = Random(7);
+        // Along the queue; from the lists because all that waits is in the window, or because it was counted to be.
+        let mut taken = [0; 3];
+        for _ in 0..2_000 {
+            let planes = 1 + random.below(4) as u32;
+            let mut board = board(1 + random.below(2) as u32, planes);
+            let slots = u64::from(board.facts.geometry.planes_per_unit());
+            let (many, blocked) = (random.below(60), random.below(4));
+            for serial in 0..many {
+                // A plane that few transactions are for.
+                let slot = if random.below(3) == 0 { random.below(slots) } else { 0 };
+                let id = read(&mut board, serial as u32, slot as u8, random.below(5) as u32);
+                let queue = board.txn(id).queue;
+                if random.below(4) == 0 {
+                    board.unlink(id);
+                    let waiting: Vec<TxnId> = board.walk(queue).collect();
+                    let before = waiting.get(random.below(waiting.len() as u64 + 1) as usize);
+                    board.link(id, queue, before.copied().unwrap_or(TxnId::NONE));
+                } else if random.below(8) == 0 {
+                    board.unlink(id);
+                }
+                board.txn_mut(id).blocked_by = if random.below(4) < blocked { TxnId(0) } else { TxnId::NONE };
+            }
+            let queue = board.queue_for(UnitId(0), FlashOp::Read, 0);
+            let window = 1 + random.below(40) as usize;
+            let [mut expected, mut offers] = [Offers::NONE, Offers::NONE];
+            expected.find_in_window(&board, queue, window);
+            offers.find(&board, queue, window);
+            assert_eq!(offers, expected, "window {window}");
+            let from_lists = offers.find_in_lists(&board, queue, window);
+            // The queue is longer than the window, and what the lists offer lies in it all the same.
+            let counted = from_lists && board.queues[queue.index()].len as usize > window;
+            taken[usize::from(from_lists) + usize::from(counted)] += 1;
+        }
+        assert!(taken.iter().all(|&times| times > 20), "{taken:?}");
     }
 
     /// Reads before writes, however large the group of writes.

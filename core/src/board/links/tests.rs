@@ -54,6 +54,7 @@ fn compare(board: &Board, queue: QueueId, plain: &[TxnId], slots: u32) {
         let list = &board.by_slot(queue)[slot as usize];
         let at = |place: usize| mine.get(place).copied().unwrap_or(TxnId::NONE);
         assert_eq!((list.waiting as usize, list.first, board.second(list)), (mine.len(), at(0), at(1)), "slot {slot}");
+        assert_eq!(board.walk_slot(list).collect::<Vec<_>>(), mine, "slot {slot}");
     }
 }
 
