@@ -14,7 +14,6 @@ pub mod config;
 mod cpu;
 mod fair;
 mod meter;
-mod sequence;
 mod system;
 mod thread;
 mod tracker;
@@ -24,6 +23,5 @@ pub use config::{
     Background, Completion, Config, ConfigError, Costs, Fairness, Predictor, Waiting, WindowChoice, Work,
 };
 pub use meter::{Classified, CpuTime, Errors, Groups, Meter};
-pub use sequence::Sequence;
 pub use system::{Host, Io, Seen};
 pub use tracker::{Served, Tracker};

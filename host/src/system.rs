@@ -11,13 +11,12 @@ mod totals;
 use alloc::vec::Vec;
 
 use flashlane_core::event::Stamped;
-use flashlane_core::{Duration, FlowId, MinTree, Op, RequestId, Time};
+use flashlane_core::{Duration, FlowId, MinTree, Op, RequestId, Sequence, Time};
 
 use crate::classify::{BufferView, Directory};
 use crate::config::{Completion, Config, WindowChoice};
 use crate::cpu::Cpu;
 use crate::meter::Meter;
-use crate::sequence::Sequence;
 use crate::thread::{Activity, Pending, Thread, ThreadId, background, foreground};
 use crate::tracker::Tracker;
 use crate::window::Window;

@@ -6,8 +6,7 @@
 use flashlane_core::decide::Estimate;
 use flashlane_core::event::{End, Event, Stamped};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, RequestId, Time, UnitId};
-use rustc_hash::FxHashMap;
+use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, RequestId, Sequence, Time, UnitId};
 
 /// A transaction that waits or is served.
 #[derive(Clone, Debug)]
@@ -94,15 +93,15 @@ pub enum Change {
 /// Transactions and commands in flight, by their numbers.
 #[derive(Clone, Debug)]
 pub struct InFlight<T, C> {
-    transactions: FxHashMap<u64, Transaction<T>>,
-    commands: FxHashMap<u64, Command<C>>,
+    transactions: Sequence<Transaction<T>>,
+    commands: Sequence<Command<C>>,
     /// The transaction that the last event ended.
     ended: Option<u64>,
 }
 
 impl<T, C> Default for InFlight<T, C> {
     fn default() -> InFlight<T, C> {
-        InFlight { transactions: FxHashMap::default(), commands: FxHashMap::default(), ended: None }
+        InFlight { transactions: Sequence::default(), commands: Sequence::default(), ended: None }
     }
 }
 
@@ -133,22 +132,30 @@ impl<T: Default, C: Default> InFlight<T, C> {
             }
             Event::Dispatched { txn, command, unit, slack, .. } => {
                 self.transaction(txn).begun = Some(Begun { at: now, command, slack });
-                let new = || Command { unit, begun: now, paused: None, left: 0, own: C::default() };
-                let members = &mut self.commands.entry(command).or_insert_with(new).left;
-                *members += 1;
-                Some(Change::Begun { txn, command, is_first: *members == 1 })
+                let is_first = match self.commands.get_mut(command) {
+                    Some(begun) => {
+                        begun.left += 1;
+                        false
+                    }
+                    None => {
+                        let new = Command { unit, begun: now, paused: None, left: 1, own: C::default() };
+                        self.commands.insert(command, new);
+                        true
+                    }
+                };
+                Some(Change::Begun { txn, command, is_first })
             }
             Event::Paused { command, .. } => {
-                self.commands.get_mut(&command)?.paused = Some(now);
+                self.commands.get_mut(command)?.paused = Some(now);
                 Some(Change::Paused(command))
             }
             Event::ArrayStarted { command, .. } => {
-                let since = self.commands.get_mut(&command)?.paused.take()?;
+                let since = self.commands.get_mut(command)?.paused.take()?;
                 Some(Change::Resumed(command, since))
             }
             Event::Ended { txn, end, paused } => {
                 if let Some(Begun { command, .. }) = self.transaction(txn).begun {
-                    self.commands.get_mut(&command).expect("begun with its first member").left -= 1;
+                    self.commands.get_mut(command).expect("begun with its first member").left -= 1;
                 }
                 self.ended = Some(txn);
                 Some(Change::Ended { txn, end, paused })
@@ -172,32 +179,32 @@ impl<T: Default, C: Default> InFlight<T, C> {
     /// # Panics
     /// If it was never queued or has ended.
     pub fn transaction(&mut self, txn: u64) -> &mut Transaction<T> {
-        self.transactions.get_mut(&txn).unwrap_or_else(|| panic!("transaction {txn} was never queued"))
+        self.transactions.get_mut(txn).unwrap_or_else(|| panic!("transaction {txn} was never queued"))
     }
 
     /// A transaction, if it is in flight.
     pub fn get(&self, txn: u64) -> Option<&Transaction<T>> {
-        self.transactions.get(&txn)
+        self.transactions.get(txn)
     }
 
     /// As [`InFlight::get`], to change what the follower keeps with it.
     pub fn get_mut(&mut self, txn: u64) -> Option<&mut Transaction<T>> {
-        self.transactions.get_mut(&txn)
+        self.transactions.get_mut(txn)
     }
 
     /// A command, if it is in flight. Transfers of serial service have numbers that are no command's.
     pub fn command(&self, number: u64) -> Option<&Command<C>> {
-        self.commands.get(&number)
+        self.commands.get(number)
     }
 
     /// As [`InFlight::command`], to change what the follower keeps with it.
     pub fn command_mut(&mut self, number: u64) -> Option<&mut Command<C>> {
-        self.commands.get_mut(&number)
+        self.commands.get_mut(number)
     }
 
     /// The commands in flight with their numbers, in any order.
     pub fn commands(&self) -> impl Iterator<Item = (u64, &Command<C>)> {
-        self.commands.iter().map(|(number, command)| (*number, command)).filter(|(_, command)| command.left > 0)
+        self.commands.iter().filter(|(_, command)| command.left > 0)
     }
 
     /// The commands in flight, in any order.
@@ -211,9 +218,11 @@ impl<T: Default, C: Default> InFlight<T, C> {
     }
 
     fn remove(&mut self, txn: u64) {
-        let begun = self.transactions.remove(&txn).and_then(|ended| ended.begun);
-        if let Some(Begun { command, .. }) = begun.filter(|begun| self.commands[&begun.command].left == 0) {
-            self.commands.remove(&command);
+        let begun = self.transactions.remove(txn).and_then(|ended| ended.begun);
+        if let Some(Begun { command, .. }) = begun
+            && self.commands.get(command).is_some_and(|command| command.left == 0)
+        {
+            self.commands.remove(command);
         }
     }
 }

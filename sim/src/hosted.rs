@@ -4,8 +4,8 @@
 //! Device and host take turns: the device runs to the next instant at which the host may do something to it, and stops before at one
 //! that the host must know of. Within an instant: completions, messages and CPUs, calls, decisions (model 0.3).
 
-use flashlane_core::{Divisor, Extent, FlowId, Op, Request, RequestId, Time};
-use flashlane_host::{Config as HostConfig, Host, Io, Seen, Sequence};
+use flashlane_core::{Divisor, Extent, FlowId, Op, Request, RequestId, Sequence, Time};
+use flashlane_host::{Config as HostConfig, Host, Io, Seen};
 use flashlane_ssd::{Device, Stopped};
 
 use super::RunError;

@@ -1,7 +1,7 @@
 //! The rows of requests: written when they complete, or behind a host when their threads see them done.
 
-use flashlane_core::Completion;
-use flashlane_host::{Seen, Sequence};
+use flashlane_core::{Completion, Sequence};
+use flashlane_host::Seen;
 
 use super::RunError;
 use flashlane_outputs::OutputError;
@@ -36,7 +36,7 @@ impl RequestRows {
     pub(super) fn completed(&mut self, completion: &Completion, counted: bool) -> Result<(), RunError> {
         match self {
             RequestRows::Completed(rows) => rows.push(&RequestRow(*completion, counted))?,
-            RequestRows::Seen(_, unseen) => unseen.insert(completion.id.0, (*completion, counted)),
+            RequestRows::Seen(_, unseen) => drop(unseen.insert(completion.id.0, (*completion, counted))),
         }
         Ok(())
     }

@@ -13,12 +13,11 @@ use core::cmp::Reverse;
 
 use flashlane_core::event::{End, Event, Stamped};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Duration, Geometry, RequestId, Time, UnitId};
+use flashlane_core::{Duration, Geometry, RequestId, Sequence, Time, UnitId};
 
 use crate::average::{Average3, BySize};
 use crate::config::Predictor;
 use crate::meter::Meter;
-use crate::sequence::Sequence;
 use channel::Channel;
 use command::{Command, Page};
 

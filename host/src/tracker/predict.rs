@@ -3,12 +3,11 @@
 use core::cmp::Reverse;
 
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{RequestId, Time};
+use flashlane_core::{RequestId, Sequence, Time};
 
 use super::channel::Channel;
 use super::{Timers, Tracked, Tracker};
 use crate::meter::Meter;
-use crate::sequence::Sequence;
 
 impl Tracker {
     /// Predicts anew every read that is to go out on a channel.
