@@ -39,7 +39,7 @@ pub type LpnOf<'a> = dyn Fn(PlaneId, Ppa) -> Option<Lpn> + 'a;
 pub type Written<'a> = dyn Fn(PlaneId, u32) -> u32 + 'a;
 
 /// The state of a drive before the first event, computed for any page or block on request.
-pub trait Formula {
+pub trait Formula: Send {
     /// Where a logical page lies, if anywhere.
     fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)>;
 

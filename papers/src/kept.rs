@@ -39,7 +39,7 @@ fn without_distributions(run: &mut SchedulerResult) {
 }
 
 /// Counts what the events of a run show.
-pub trait Counter: Sized {
+pub trait Counter: Sized + Send {
     /// The name of its figures in a store, with a version: a new one where they come to mean something else.
     const NAME: &'static str;
     /// What it comes to. Numbers are finite.

@@ -4,12 +4,13 @@ use rayon::prelude::*;
 
 use super::decisions;
 use super::host_outcome::HostOutcome;
-use super::observers::{self, ObserverOptions};
+use super::observers::ObserverOptions;
 use super::oracle;
 use super::pairing::Pairing;
 use super::prepare::{Prepared, Task, is_shadowed, needs_responses, prepare, tasks};
 use super::progress::{Expected, Reported};
 use super::simulation::Outcome;
+use super::watchers;
 use super::{Progress, RequestRows, RunError};
 use flashlane_report::metrics::{Activity, FlowMetrics};
 use flashlane_report::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
@@ -139,9 +140,12 @@ pub fn compare_prepared(
 pub fn run_observed(scenario: &Scenario, observers: ObserverOptions<'_>) -> Result<Outcome, RunError> {
     let prepared = prepare(scenario)?;
     prepared.states.make_ahead(&prepared.config, None)?;
-    let scheduler =
-        prepared.catalogue.build(&prepared.schedulers[0].1).map_err(|error| RunError::Input(error.to_string()))?;
-    prepared.finish(prepared.simulation(scheduler, prepared.feeds(|_| true)?, observers)?)
+    // In a scope, as in a comparison: on one of the threads.
+    rayon::scope(|_| {
+        let scheduler =
+            prepared.catalogue.build(&prepared.schedulers[0].1).map_err(|error| RunError::Input(error.to_string()))?;
+        prepared.finish(prepared.simulation(scheduler, prepared.feeds(|_| true)?, observers)?)
+    })
 }
 
 /// The scheduler of a run.
@@ -194,7 +198,7 @@ fn run(prepared: &Prepared, task: Task, options: &Options<'_>, expected: &Expect
         other => other,
     })?;
     match &outcome.verdict {
-        Some(verdict) if !verdict.is_clean() => Err(observers::audit_error(name, verdict)),
+        Some(verdict) if !verdict.is_clean() => Err(watchers::audit_error(name, verdict)),
         _ => Ok(outcome),
     }
 }

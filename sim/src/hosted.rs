@@ -72,10 +72,17 @@ impl Simulation<'_> {
     /// # Errors
     /// As [`Simulation::finish`].
     pub fn finish_hosted(mut self, host: &HostConfig) -> Result<Outcome, RunError> {
-        self.draw_first()?;
         let mut host = HostedRun::new(host, &mut self.device);
-        while self.step_hosted(&mut host)? {}
-        self.conclude(Some(host.finish()))
+        match self.run_hosted(&mut host) {
+            Ok(()) => self.conclude(Some(host.finish())),
+            Err(error) => Err(self.observers.error_before(error)),
+        }
+    }
+
+    fn run_hosted(&mut self, host: &mut HostedRun) -> Result<(), RunError> {
+        self.draw_first()?;
+        while self.step_hosted(host)? {}
+        Ok(())
     }
 
     /// Advances device and host to the next instant that concerns both. Returns whether there was anything left to do.

@@ -13,6 +13,7 @@ mod entries;
 mod explain;
 mod feed;
 mod flow_state;
+mod handoff;
 mod host_outcome;
 mod hosted;
 mod maker;
@@ -30,6 +31,7 @@ mod spools;
 mod state_file;
 mod states;
 mod transactions;
+mod watchers;
 
 pub use attribute::{MAX_DIFFERENCES, attribute};
 pub use available::{AvailableMemory, amount, fits};
@@ -44,6 +46,7 @@ pub use prepare::{Prepared, prepare};
 pub use progress::Progress;
 pub use request_rows::RequestRows;
 pub use simulation::{Limits, Outcome, Simulation};
+pub use watchers::Watch;
 
 use std::fmt;
 

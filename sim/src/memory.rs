@@ -9,6 +9,7 @@ use flashlane_core::Op;
 use flashlane_ssd::config::Precondition;
 
 use super::RunError;
+use super::handoff;
 use super::prepare::{Prepared, needs_responses, tasks};
 use flashlane_core::arrival::{Next, Source, Span};
 use flashlane_scenario::{FlowPlan, FlowSource};
@@ -57,7 +58,7 @@ pub fn memory(prepared: &Prepared) -> Result<Memory, RunError> {
     let tables = tables(prepared)?;
     let device = prepared.config.footprint(2 + 2 * tables);
     let (runs, flows) = (tasks(prepared).len(), prepared.flows.len() as u64);
-    let base = RUN_BASE + flows * FLOW_FIGURES;
+    let base = RUN_BASE + handoff::BYTES + flows * FLOW_FIGURES;
     let space = device.whole + base;
     let is_replayed = matches!(prepared.config.precondition, Precondition::Replayed { .. });
     let most = u64::from(prepared.config.ftl.logical_pages) / PAGES_PER_REQUEST;

@@ -1,6 +1,4 @@
-//! Observers of a run: the auditor, and the writers of request and transaction rows.
-
-use std::fmt::Write as _;
+//! Observers of a run: those that count as it goes on, and those that watch it in batches, perhaps on another thread ([`Handoff`]).
 
 use flashlane_core::event::Stamped;
 use flashlane_core::{Completion, PlaneId, Ppa};
@@ -9,8 +7,10 @@ use flashlane_ssd::{Config, Device};
 
 use super::RunError;
 use super::actual_slack::ActualSlack;
+use super::handoff::{Handoff, LENGTH};
 use super::request_rows::RequestRows;
 use super::transactions::{RecordOptions, TransactionRecorder, TransactionRecords};
+use super::watchers::{Batch, Watch, Watchers};
 use flashlane_audit::{Auditor, Policy, Preconditioned, Start, Verdict};
 use flashlane_report::metrics::{Activity, ResponseTimes, Slack};
 use flashlane_report::results::{RowWriter, TransactionRow};
@@ -37,8 +37,10 @@ pub struct ObserverOptions<'a> {
     pub known: bool,
     /// Whether what the dies do over time is recorded.
     pub activity: bool,
-    /// Called with every event of the device, in order.
-    pub events: Option<&'a mut dyn FnMut(&Stamped)>,
+    /// Called with every event of the device, in order, on the thread of the run.
+    pub events: Option<&'a mut (dyn FnMut(&Stamped) + Send)>,
+    /// Called with all events of the device in order, some at a time, perhaps on another thread.
+    pub watch: Option<Watch>,
 }
 
 /// The observers' results of a whole run.
@@ -58,17 +60,19 @@ pub(super) struct Observations {
 
 /// The observers of a run in progress.
 pub(super) struct Observers<'a> {
-    events: Option<&'a mut dyn FnMut(&Stamped)>,
-    auditor: Option<Auditor>,
-    requests: Option<RequestRows>,
-    recorder: Option<TransactionRecorder>,
+    /// What has happened since the last batch.
+    batch: Batch,
+    events: Option<&'a mut (dyn FnMut(&Stamped) + Send)>,
+    /// The others, if there are any.
+    watchers: Option<Handoff>,
     responses: Option<ResponseTimes>,
     slack: Option<ActualSlack>,
-    activity: Option<Activity>,
     /// Whether any observer needs events; stored because it is asked at every request.
     needs_events: bool,
     /// Whether any observer needs completions; stored for the same reason.
     needs_completions: bool,
+    /// Whether any of those that take batches does.
+    batches_completions: bool,
 }
 
 impl<'a> Observers<'a> {
@@ -79,24 +83,30 @@ impl<'a> Observers<'a> {
         policy: Policy,
         device: &mut Device,
     ) -> Observers<'a> {
-        let ObserverOptions { slack, estimation, known, .. } = options;
+        let ObserverOptions { audit, estimation, known, activity, events, .. } = options;
         let records = RecordOptions { rows: options.transactions, estimation, known };
-        let recorder = TransactionRecorder::new(records, config);
-        if options.audit || options.activity || options.events.is_some() || recorder.is_some() {
+        let mut watchers = Watchers {
+            auditor: None,
+            watch: options.watch,
+            activity: activity.then(|| Activity::new(config.geometry)),
+            recorder: TransactionRecorder::new(records, config),
+            requests: options.requests,
+        };
+        let needs_events = audit || events.is_some() || watchers.need_events();
+        if needs_events {
             device.report_events();
         }
-        let auditor = options.audit.then(|| auditor(config, policy, device));
-        if slack {
+        watchers.auditor = audit.then(|| auditor(config, policy, device));
+        if options.slack {
             device.report_page_ends();
         }
-        let slack = slack.then(ActualSlack::default);
+        let slack = options.slack.then(ActualSlack::default);
         let responses = options.responses.then(ResponseTimes::default);
-        let activity = options.activity.then(|| Activity::new(config.geometry));
-        let (events, requests) = (options.events, options.requests);
-        let needs_events = auditor.is_some() || recorder.is_some() || activity.is_some() || events.is_some();
-        let needs_completions =
-            responses.is_some() || slack.is_some() || recorder.is_some() || activity.is_some() || requests.is_some();
-        Observers { events, auditor, requests, recorder, responses, slack, activity, needs_events, needs_completions }
+        let batches_completions = watchers.need_completions();
+        let needs_completions = responses.is_some() || slack.is_some() || batches_completions;
+        let watchers = (watchers.need_events() || batches_completions).then(|| Handoff::new(watchers));
+        let batch = Batch::default();
+        Observers { batch, events, watchers, responses, slack, needs_events, needs_completions, batches_completions }
     }
 
     /// Whether any observer needs events.
@@ -113,34 +123,40 @@ impl<'a> Observers<'a> {
 
     /// Says that no request is outstanding or will come.
     pub(super) fn requests_are_over(&mut self) {
-        if let Some(activity) = &mut self.activity {
-            activity.requests_are_over();
-        }
+        self.batch.requests_are_over();
     }
 
-    /// Passes the events since the last call to the observers.
+    /// Takes the events since the last call.
     pub(super) fn events(&mut self, device: &mut Device) -> Result<(), RunError> {
-        for stamped in device.events().drain(..) {
-            self.event(&stamped)?;
-        }
-        Ok(())
+        self.batch.events.append(device.events());
+        self.hand_full()
     }
 
-    /// Passes an event to the observers.
+    /// Takes an event.
     pub(super) fn event(&mut self, stamped: &Stamped) -> Result<(), RunError> {
-        if let Some(auditor) = &mut self.auditor {
-            auditor.observe(stamped);
-        }
+        self.batch.events.push(*stamped);
+        self.hand_full()
+    }
+
+    /// Hands the batch on if it is full.
+    #[inline]
+    fn hand_full(&mut self) -> Result<(), RunError> {
+        if self.batch.len() >= LENGTH { self.hand() } else { Ok(()) }
+    }
+
+    /// Hands the batch on.
+    #[inline(never)]
+    fn hand(&mut self) -> Result<(), RunError> {
         if let Some(show) = &mut self.events {
-            show(stamped);
+            self.batch.events.iter().for_each(show);
         }
-        if let Some(activity) = &mut self.activity {
-            activity.event(stamped);
+        match &self.watchers {
+            Some(watchers) => watchers.hand(&mut self.batch),
+            None => {
+                self.batch.clear();
+                Ok(())
+            }
         }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.event(stamped)?;
-        }
-        Ok(())
     }
 
     /// Takes the ends of transactions since the last call, before the completions of their requests.
@@ -162,16 +178,9 @@ impl<'a> Observers<'a> {
         if let Some(slack) = &mut self.slack {
             slack.completed(completion, measured);
         }
-        if let Some(activity) = &mut self.activity
-            && measured
-        {
-            activity.completed(completion);
-        }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.completed(completion, measured)?;
-        }
-        if let Some(rows) = &mut self.requests {
-            rows.completed(completion, measured)?;
+        if self.batches_completions {
+            self.batch.completed(completion, measured);
+            self.hand_full()?;
         }
         Ok(())
     }
@@ -179,24 +188,34 @@ impl<'a> Observers<'a> {
     /// Passes on that a thread of a host has seen a request done.
     #[inline]
     pub(super) fn seen(&mut self, seen: &Seen) -> Result<(), RunError> {
-        if let Some(rows) = &mut self.requests {
-            rows.seen(seen)?;
+        if self.batches_completions {
+            self.batch.seen(seen);
+            self.hand_full()?;
         }
         Ok(())
     }
 
+    /// The error with which the run ends: that of an observer if it has met one by here, else `error`.
+    pub(super) fn error_before(mut self, error: RunError) -> RunError {
+        let handed = self.hand();
+        let ended = self.watchers.map_or(Ok(()), |watchers| watchers.finish().map(drop));
+        handed.and(ended).err().unwrap_or(error)
+    }
+
     /// Ends the run: finishes the row files and returns the observers' results.
-    pub(super) fn finish(self) -> Result<Observations, RunError> {
-        if let Some(rows) = self.requests {
+    pub(super) fn finish(mut self) -> Result<Observations, RunError> {
+        self.hand()?;
+        let watchers = self.watchers.map(Handoff::finish).transpose()?.unwrap_or_default();
+        if let Some(rows) = watchers.requests {
             rows.finish()?;
         }
-        let transactions = self.recorder.map(TransactionRecorder::finish).transpose()?.unwrap_or_default();
+        let transactions = watchers.recorder.map(TransactionRecorder::finish).transpose()?.unwrap_or_default();
         Ok(Observations {
-            verdict: self.auditor.map(Auditor::finish),
+            verdict: watchers.auditor.map(Auditor::finish),
             responses: self.responses,
             slack: self.slack.map(ActualSlack::finish),
             transactions,
-            activity: self.activity.map(Activity::finish),
+            activity: watchers.activity.map(Activity::finish),
         })
     }
 }
@@ -211,11 +230,4 @@ fn auditor(config: &Config, policy: Policy, device: &Device) -> Auditor {
         None => Start::Known { lpn_of: &lpn_of, written: &written },
     };
     Auditor::new(config, policy, start, MAX_VIOLATIONS)
-}
-
-/// Turns the verdict of an audit that found violations into an error.
-pub(super) fn audit_error(run: &str, verdict: &Verdict) -> RunError {
-    let mut text = String::new();
-    let _ = write!(text, "audit of {run}: {verdict}");
-    RunError::Fault(text)
 }

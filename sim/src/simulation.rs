@@ -174,9 +174,16 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// Bad input found on the way, a device that cannot go on, or rows that cannot be written.
     pub fn finish(mut self) -> Result<Outcome, RunError> {
+        match self.run() {
+            Ok(()) => self.conclude(None),
+            Err(error) => Err(self.observers.error_before(error)),
+        }
+    }
+
+    fn run(&mut self) -> Result<(), RunError> {
         self.draw_first()?;
         while self.step()? {}
-        self.conclude(None)
+        Ok(())
     }
 
     /// Draws the first request of every flow.

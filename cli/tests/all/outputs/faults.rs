@@ -127,6 +127,10 @@ fn a_limit_of_file_sizes_leaves_the_earlier_results() {
     let commands = [
         "compare long.toml --out out --csv",
         "compare long.toml --out out",
+        "compare long.toml --out out --csv --transactions --jobs 1",
+        "compare long.toml --out out --csv --transactions --jobs 4",
+        "run long.toml --timeline drawn.json --jobs 1",
+        "run long.toml --timeline drawn.json --jobs 2",
         "compare tiny.toml --report page.html",
         "compare tiny.toml --out out --report out/page.html",
         "trace convert web.csv web.msr --to msr",
