@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 /// A set of numbers stored as runs of consecutive ones: it needs one entry per gap, in whatever order numbers come.
 #[derive(Default, Debug)]
 pub(super) struct NumberSet {
-    /// Start of a run to its end (inclusive). Runs are never adjacent.
+    /// Start of a run to its end (inclusive), but for the run that grew last. Runs are never adjacent.
     runs: BTreeMap<u64, u64>,
-    /// The run that grew last, tried first.
-    last: (u64, u64),
-    any: bool,
+    /// The run that grew last, if any, and where the one after it starts.
+    last: Option<(u64, u64)>,
+    after: Option<u64>,
 }
 
 impl NumberSet {
@@ -17,10 +17,11 @@ impl NumberSet {
     #[inline]
     pub(super) fn add(&mut self, n: u64) -> bool {
         // Runs are never adjacent, so the number just past one is new.
-        if self.any && n.checked_sub(1) == Some(self.last.1) {
-            let joined = n.checked_add(1).and_then(|next| self.runs.remove(&next));
-            self.last.1 = joined.unwrap_or(n);
-            self.runs.insert(self.last.0, self.last.1);
+        if let Some((_, end)) = &mut self.last
+            && n.checked_sub(1) == Some(*end)
+            && n.checked_add(1) != self.after
+        {
+            *end = n;
             return true;
         }
         self.add_slowly(n)
@@ -30,19 +31,20 @@ impl NumberSet {
         if self.contains(n) {
             return false;
         }
+        self.runs.extend(self.last.take());
         let before = self.runs.range(..n).next_back().map(|(&s, &e)| (s, e)).filter(|&(_, e)| e + 1 == n);
-        let after = n.checked_add(1).and_then(|next| self.runs.remove(&next));
+        let joined = n.checked_add(1).and_then(|next| self.runs.remove(&next));
         let start = before.map_or(n, |(s, _)| s);
-        let end = after.unwrap_or(n);
-        self.runs.insert(start, end);
-        self.last = (start, end);
-        self.any = true;
+        self.runs.remove(&start);
+        self.last = Some((start, joined.unwrap_or(n)));
+        self.after = self.runs.range(start..).next().map(|(&s, _)| s);
         true
     }
 
     /// Whether `n` was added.
     pub(super) fn contains(&self, n: u64) -> bool {
-        self.runs.range(..=n).next_back().is_some_and(|(_, &end)| n <= end)
+        let last = self.last.is_some_and(|(start, end)| (start..=end).contains(&n));
+        last || self.runs.range(..=n).next_back().is_some_and(|(_, &end)| n <= end)
     }
 }
 
@@ -74,6 +76,6 @@ mod tests {
     fn dense_numbers_cost_one_run() {
         let mut seen = NumberSet::default();
         assert!((0..10_000).all(|n| seen.add(n)));
-        assert_eq!(seen.runs.len(), 1);
+        assert_eq!((seen.runs.len(), seen.last), (0, Some((0, 9_999))));
     }
 }

@@ -113,6 +113,11 @@ impl Pages {
         }
         let Some(formula) = &self.formula else { return };
         let (plane, block) = self.inside(index);
+        if let Some(valid) = formula.valid(plane, block) {
+            let (written, valid) = (formula.written(plane, block) as u16, valid as u16);
+            self.blocks[index as usize] = Block { written, valid, known: Known::All };
+            return;
+        }
         let lpn_of = |plane, ppa| formula.lpn_at(plane, ppa);
         let pages = self.map.len();
         let lies_there = |lpn: Lpn, ppa| (lpn.0 as usize) < pages && formula.place(lpn) == Some((plane, ppa));

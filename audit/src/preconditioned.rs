@@ -67,7 +67,7 @@ impl Preconditioned {
     }
 
     /// Pages with data in a block, in the same sense; a block behind the last that has any has none.
-    fn valid(&self, block: usize) -> u32 {
+    fn valid_of(&self, block: usize) -> u32 {
         self.before.get(block + 1).map_or(0, |next| next - self.before[block])
     }
 
@@ -85,13 +85,13 @@ impl Formula for Preconditioned {
         let count = self.planes.len() as u32;
         let (of_plane, position) = (lpn.0 / count, lpn.0 % count);
         let block = self.before.partition_point(|&before| before <= of_plane) - 1;
-        let page = self.spread(of_plane - self.before[block], self.valid(block));
+        let page = self.spread(of_plane - self.before[block], self.valid_of(block));
         Some((self.planes[position as usize], Ppa(block as u32 * self.pages_per_block + page)))
     }
 
     fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Option<Lpn> {
         let (block, page) = ((ppa.0 / self.pages_per_block) as usize, ppa.0 % self.pages_per_block);
-        let valid = self.valid(block);
+        let valid = self.valid_of(block);
         // The first of the block's pages with data that is not before this page.
         let (mut k, mut end) = (0, valid);
         while k < end {
@@ -111,6 +111,14 @@ impl Formula for Preconditioned {
             std::cmp::Ordering::Equal => self.open[plane.index()],
             std::cmp::Ordering::Greater => 0,
         }
+    }
+
+    /// Of the logical pages that lie in the plane, as many are before the block as its earlier blocks have pages with data; of the last block in
+    /// use some may be beyond the data.
+    fn valid(&self, plane: PlaneId, block: u32) -> Option<u32> {
+        let before = self.before.get(block as usize).copied().unwrap_or(u32::MAX);
+        let of_plane = self.data.saturating_sub(self.positions[plane.index()]).div_ceil(self.planes.len() as u32);
+        Some(of_plane.saturating_sub(before).min(self.valid_of(block as usize)))
     }
 }
 
@@ -193,6 +201,32 @@ mod tests {
         assert_eq!([0, 1, 2].map(|block| state.written(PlaneId(4), block)), [4, 3, 0]);
     }
 
+    /// What is said of a block at once is what its pages say one by one.
+    #[test]
+    fn the_pages_with_data_of_every_block() {
+        let filled = (0..=1_000).step_by(37).map(|per_mille| Precondition::Filled { per_mille });
+        for precondition in filled.chain([Precondition::Fresh, Precondition::Steady]) {
+            for logical_pages in 1..=340 {
+                let config = drive(precondition, logical_pages);
+                let state = Preconditioned::of(&config).unwrap();
+                let geometry = &config.geometry;
+                for (plane, block) in (0..16).flat_map(|plane| (0..geometry.blocks_per_plane).map(move |b| (plane, b)))
+                {
+                    let (plane, pages) = (PlaneId(plane), geometry.pages_per_block);
+                    let held: Vec<u32> = (block * pages..(block + 1) * pages)
+                        .filter(|&ppa| {
+                            let lpn = state.lpn_at(plane, Ppa(ppa));
+                            assert!(lpn.is_none_or(|lpn| state.place(lpn) == Some((plane, Ppa(ppa)))));
+                            lpn.is_some()
+                        })
+                        .collect();
+                    assert_eq!(state.valid(plane, block), Some(held.len() as u32), "{precondition:?} {logical_pages}");
+                    assert!(held.iter().all(|ppa| ppa % pages < state.written(plane, block)));
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_steady_drive_by_hand() {
         // Three full blocks of four pages with seven of data: 4, 4 r and 4 r^2 have the sum 7 with r = 1/2.
@@ -205,7 +239,7 @@ mod tests {
         assert_eq!(state.full_blocks, 5);
         assert_eq!(state.before[5], 7);
         // Two pages with data of four lie at 0 and 2, one at 0.
-        let two = (0..5).find(|&block| state.valid(block) == 2).unwrap();
+        let two = (0..5).find(|&block| state.valid_of(block) == 2).unwrap();
         let held: Vec<bool> =
             (0..4).map(|page| state.lpn_at(PlaneId(0), Ppa(two as u32 * 4 + page)).is_some()).collect();
         assert_eq!(held, [true, false, true, false]);

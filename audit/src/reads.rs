@@ -1,7 +1,7 @@
 //! The copies that reads need: the current one of their page or, if a younger write took the page to another plane, the one it had
 //! until then (model 4.1.2). The block of such a copy must not be erased before the read has ended.
 
-use flashlane_core::{Lpn, PlaneId};
+use flashlane_core::{Lpn, PlaneId, Sequence};
 use rustc_hash::FxHashMap;
 
 use super::pages::{Pages, Place};
@@ -21,7 +21,7 @@ pub(super) struct Reads {
     /// By logical page, those that follow it.
     follow: FxHashMap<Lpn, Vec<Follows>>,
     /// The others, by serial: the copy they keep.
-    keep: FxHashMap<u64, Place>,
+    keep: Sequence<Place>,
     /// Blocks with such copies: how many reads keep one.
     blocks: FxHashMap<u32, u32>,
 }
@@ -52,7 +52,7 @@ impl Reads {
 
     /// A read begins, of the page `ppa` of its plane.
     pub(super) fn dispatched(&self, serial: u64, txn: &Txn, ppa: u32, pages: &Pages, log: &mut Log) {
-        let kept = self.keep.get(&serial);
+        let kept = self.keep.get(serial);
         let due = kept.copied().unwrap_or_else(|| pages.find(txn.lpn));
         // A page that was never written may be read from anywhere.
         log.check(!due.is_known() || pages.is_at(due, txn.plane, ppa), Rule::ReadPlace, || {
@@ -68,7 +68,7 @@ impl Reads {
 
     /// A read has ended.
     pub(super) fn ended(&mut self, lpn: Lpn, serial: u64, pages: &Pages) {
-        if let Some(kept) = self.keep.remove(&serial) {
+        if let Some(kept) = self.keep.remove(serial) {
             if kept.is_known() {
                 let block = pages.block_at(kept);
                 let reads = self.blocks.get_mut(&block).expect("counted when the read began to keep it");

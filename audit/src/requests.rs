@@ -2,8 +2,7 @@
 
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{FlowId, RequestId, Time};
-use rustc_hash::FxHashMap;
+use flashlane_core::{FlowId, RequestId, Sequence, Time};
 
 use super::link::Link;
 use super::number_set::NumberSet;
@@ -34,7 +33,7 @@ struct Open {
 /// All requests in flight, and the ids of all requests so far.
 #[derive(Debug)]
 pub(super) struct Requests {
-    open: FxHashMap<RequestId, Open>,
+    open: Sequence<Open>,
     seen: NumberSet,
     link: Link,
 }
@@ -44,7 +43,7 @@ pub(super) type Coming = ((FlowId, Op, Time), u32, Option<(u64, u64)>);
 
 impl Requests {
     pub(super) fn new(link: Link) -> Requests {
-        Requests { open: FxHashMap::default(), seen: NumberSet::default(), link }
+        Requests { open: Sequence::default(), seen: NumberSet::default(), link }
     }
 
     pub(super) fn submitted(&mut self, id: RequestId, coming: Coming, log: &mut Log) {
@@ -55,7 +54,7 @@ impl Requests {
             (here, self.link.inward) = self.link.cross(self.link.inward, log.now, data);
             let (admitted, served, served_at, live, awaiting) = (false, 0, None, 0, 0);
             let fresh = Open { flow, op, arrival, pages, extent, here, admitted, served, served_at, live, awaiting };
-            self.open.insert(id, fresh);
+            self.open.insert(id.0, fresh);
         }
     }
 
@@ -93,12 +92,12 @@ impl Requests {
 
     /// The flow and operation of a request in flight.
     pub(super) fn kind(&self, id: RequestId) -> Option<(FlowId, Op)> {
-        self.open.get(&id).map(|open| (open.flow, open.op))
+        self.open.get(id.0).map(|open| (open.flow, open.op))
     }
 
     /// All that has been served of the request is ready at `at`.
     pub(super) fn ends_at(&mut self, id: RequestId, at: Time) {
-        if let Some(open) = self.open.get_mut(&id) {
+        if let Some(open) = self.open.get_mut(id.0) {
             open.served_at = Some(at);
         }
     }
@@ -122,7 +121,7 @@ impl Requests {
     /// Bytes of page `lpn` that the request touches, of `page` in all; `None` if the request is no longer in flight. A device
     /// that `modifies` reads and writes whole pages for its writes.
     pub(super) fn touches(&self, id: RequestId, lpn: u64, page: u64, modifies: bool) -> Option<u64> {
-        let open = self.open.get(&id)?;
+        let open = self.open.get(id.0)?;
         Some(match open.extent {
             Some((first, length)) if open.op == Op::Read || !modifies => {
                 let end = (first + length).min((lpn + 1) * page);
@@ -134,17 +133,17 @@ impl Requests {
 
     /// Whether the request is a read (then its reads are host reads, not the first half of a partial write).
     pub(super) fn is_read(&self, id: RequestId) -> bool {
-        self.open.get(&id).is_some_and(|open| open.op == Op::Read)
+        self.open.get(id.0).is_some_and(|open| open.op == Op::Read)
     }
 
     /// First byte and length of a write in flight that lists no pages.
     pub(super) fn bytes_of_write(&self, id: RequestId) -> Option<(u64, u64)> {
-        self.open.get(&id).filter(|open| open.op == Op::Write)?.extent
+        self.open.get(id.0).filter(|open| open.op == Op::Write)?.extent
     }
 
     /// A transaction of the request ended. A request no longer in flight is ignored: its early completion was reported.
     pub(super) fn ended(&mut self, id: RequestId, op: FlashOp, now: Time) {
-        if let Some(open) = self.open.get_mut(&id) {
+        if let Some(open) = self.open.get_mut(id.0) {
             open.live = open.live.saturating_sub(1);
             if (open.op == Op::Write) == (op == FlashOp::Program) {
                 open.served += 1;
@@ -155,21 +154,21 @@ impl Requests {
 
     /// A write of the request was cancelled and its successor has not ended yet.
     pub(super) fn awaits(&mut self, id: RequestId) {
-        if let Some(open) = self.open.get_mut(&id) {
+        if let Some(open) = self.open.get_mut(id.0) {
             open.awaiting += 1;
         }
     }
 
     /// A successor ended, at `now` if that is known.
     pub(super) fn released(&mut self, id: RequestId, now: Option<Time>) {
-        if let Some(open) = self.open.get_mut(&id) {
+        if let Some(open) = self.open.get_mut(id.0) {
             open.awaiting = open.awaiting.saturating_sub(1);
             open.served_at = now;
         }
     }
 
     pub(super) fn completed(&mut self, id: RequestId, log: &mut Log) {
-        let Some(open) = self.open.remove(&id) else {
+        let Some(open) = self.open.remove(id.0) else {
             let before = if self.seen.contains(id.0) { "a second time" } else { "without having been submitted" };
             log.report(Rule::CompleteOnce, || format!("request {} completed {before}.", id.0));
             return;
@@ -204,13 +203,13 @@ impl Requests {
 
     /// Requests still in flight, in order of their ids.
     pub(super) fn leftover(&self) -> Vec<RequestId> {
-        let mut ids: Vec<RequestId> = self.open.keys().copied().collect();
+        let mut ids: Vec<RequestId> = self.open.iter().map(|(id, _)| RequestId(id)).collect();
         ids.sort_unstable();
         ids
     }
 
     fn known(&mut self, id: RequestId, what: &str, log: &mut Log) -> Option<&mut Open> {
-        let open = self.open.get_mut(&id);
+        let open = self.open.get_mut(id.0);
         if open.is_none() {
             let past = if self.seen.contains(id.0) { "is completed" } else { "was never submitted" };
             log.report(Rule::RequestKnown, || format!("request {} {past} and was {what}.", id.0));

@@ -48,6 +48,13 @@ pub trait Formula: Send {
 
     /// Pages of a block (counted inside its plane) that are written.
     fn written(&self, plane: PlaneId, block: u32) -> u32;
+
+    /// Pages of a block that hold a logical page, of a formula whose answers agree with one another whatever the block. `None`: each page of
+    /// the block is asked for, and what does not agree is reported.
+    fn valid(&self, plane: PlaneId, block: u32) -> Option<u32> {
+        let _ = (plane, block);
+        None
+    }
 }
 
 /// The drive before the first event.

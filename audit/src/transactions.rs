@@ -1,8 +1,7 @@
 //! The account of transactions: each queued once, dispatched at most once, ended once, in this order.
 
 use flashlane_core::transaction::{FlashOp, Owner};
-use flashlane_core::{Duration, Lpn, PlaneId, RequestId, UnitId};
-use rustc_hash::FxHashMap;
+use flashlane_core::{Duration, Lpn, PlaneId, RequestId, Sequence, UnitId};
 
 use super::number_set::NumberSet;
 use super::rule::{Log, Rule};
@@ -27,7 +26,7 @@ pub(super) struct Txn {
 /// All transactions in flight, and the serials of all so far.
 #[derive(Default, Debug)]
 pub(super) struct Transactions {
-    live: FxHashMap<u64, Txn>,
+    live: Sequence<Txn>,
     seen: NumberSet,
 }
 
@@ -42,12 +41,12 @@ impl Transactions {
     }
 
     pub(super) fn get(&self, serial: u64) -> Option<&Txn> {
-        self.live.get(&serial)
+        self.live.get(serial)
     }
 
     /// Marks a transaction dispatched and returns it; `None` (reported) if that is illegal.
     pub(super) fn dispatch(&mut self, serial: u64, unit: UnitId, command: u64, log: &mut Log) -> Option<&mut Txn> {
-        let Some(txn) = self.live.get_mut(&serial) else {
+        let Some(txn) = self.live.get_mut(serial) else {
             let past = if self.seen.contains(serial) { "had ended" } else { "was never queued" };
             log.report(Rule::TxnKnown, || format!("transaction {serial} {past} and was dispatched."));
             return None;
@@ -64,7 +63,7 @@ impl Transactions {
 
     /// A waiting transaction is estimated to have this slack.
     pub(super) fn estimate(&mut self, serial: u64, slack: Duration, log: &mut Log) {
-        match self.live.get_mut(&serial).filter(|txn| txn.dispatched.is_none() && txn.owner == Owner::User) {
+        match self.live.get_mut(serial).filter(|txn| txn.dispatched.is_none() && txn.owner == Owner::User) {
             Some(txn) => txn.slack = slack,
             None => log.report(Rule::EstimateWaiting, || format!("transaction {serial} was estimated.")),
         }
@@ -73,7 +72,7 @@ impl Transactions {
     /// A waiting write moves to another plane.
     pub(super) fn relocate(&mut self, serial: u64, plane: PlaneId, log: &mut Log) {
         let moves = |txn: &&mut Txn| txn.op == FlashOp::Program && txn.owner != Owner::Gc && txn.dispatched.is_none();
-        let waiting = self.live.get_mut(&serial).filter(moves);
+        let waiting = self.live.get_mut(serial).filter(moves);
         match waiting {
             Some(txn) => txn.plane = plane,
             None => log.report(Rule::MoveWaiting, || {
@@ -84,7 +83,7 @@ impl Transactions {
 
     /// Removes a transaction that ends; `None` (reported) if there is none.
     pub(super) fn end(&mut self, serial: u64, log: &mut Log) -> Option<Txn> {
-        let txn = self.live.remove(&serial);
+        let txn = self.live.remove(serial);
         if txn.is_none() {
             let past = if self.seen.contains(serial) { "ended a second time" } else { "ended and was never queued" };
             log.report(Rule::EndOnce, || format!("transaction {serial} {past}."));
@@ -94,7 +93,7 @@ impl Transactions {
 
     /// Transactions still in flight, in order of serial.
     pub(super) fn leftover(&self) -> Vec<(u64, &Txn)> {
-        let mut rest: Vec<(u64, &Txn)> = self.live.iter().map(|(&serial, txn)| (serial, txn)).collect();
+        let mut rest: Vec<(u64, &Txn)> = self.live.iter().collect();
         rest.sort_unstable_by_key(|&(serial, _)| serial);
         rest
     }

@@ -4,7 +4,7 @@
 //! its number among those. A page is forgotten once the flash holds its newest version, so memory is bounded by what is in
 //! flight or in the buffer.
 
-use flashlane_core::{Lpn, RequestId};
+use flashlane_core::{Lpn, RequestId, Sequence};
 use flashlane_ssd::config::Config;
 use rustc_hash::FxHashMap;
 
@@ -51,9 +51,9 @@ struct Owed {
 pub(super) struct Versions {
     pages: FxHashMap<Lpn, Page>,
     /// The versions that each write adds, by request.
-    brought: FxHashMap<RequestId, Vec<(Lpn, u64)>>,
+    brought: Sequence<Vec<(Lpn, u64)>>,
     /// Waiting reads of such pages, by serial.
-    reads: FxHashMap<u64, Owed>,
+    reads: Sequence<Owed>,
     /// Pages of which something has changed at this instant.
     changed: Vec<Lpn>,
     /// Writes taken into a buffer so far, and pages given versions.
@@ -68,8 +68,8 @@ impl Versions {
     pub(super) fn new(config: &Config) -> Versions {
         Versions {
             pages: FxHashMap::default(),
-            brought: FxHashMap::default(),
-            reads: FxHashMap::default(),
+            brought: Sequence::default(),
+            reads: Sequence::default(),
             changed: Vec::new(),
             count: 0,
             numbers: 0,
@@ -89,7 +89,7 @@ impl Versions {
         page.taken = page.taken.max(version);
         page.live.push((serial, version));
         if let Some(request) = request {
-            self.brought.entry(request).or_default().push((lpn, version));
+            self.bring(request, lpn, version);
         }
     }
 
@@ -102,7 +102,15 @@ impl Versions {
         if merges {
             page.buffered = version;
         }
-        self.brought.entry(request).or_default().push((lpn, version));
+        self.bring(request, lpn, version);
+    }
+
+    /// A write adds a version of a page.
+    fn bring(&mut self, request: RequestId, lpn: Lpn, version: u64) {
+        match self.brought.get_mut(request.0) {
+            Some(brought) => brought.push((lpn, version)),
+            None => drop(self.brought.insert(request.0, vec![(lpn, version)])),
+        }
     }
 
     fn page(&mut self, lpn: Lpn) -> &mut Page {
@@ -132,7 +140,7 @@ impl Versions {
 
     /// A host's read begins; `moved` if it reads an older copy than the current one.
     pub(super) fn read_dispatched(&mut self, lpn: Lpn, serial: u64, moved: bool, log: &mut Log) {
-        let Some(Owed { version: owed, had, page }) = self.reads.remove(&serial) else { return };
+        let Some(Owed { version: owed, had, page }) = self.reads.remove(serial) else { return };
         // Of a page that was forgotten in between the flash has held everything.
         let current = self.pages.get(&lpn).filter(|now| now.number == page).map_or(owed, |page| page.mapped);
         let returned = if moved { had } else { current };
@@ -163,7 +171,7 @@ impl Versions {
 
     /// A request is acknowledged.
     pub(super) fn completed(&mut self, request: RequestId) {
-        for (lpn, version) in self.brought.remove(&request).unwrap_or_default() {
+        for (lpn, version) in self.brought.remove(request.0).unwrap_or_default() {
             if let Some(page) = self.pages.get_mut(&lpn) {
                 page.told = page.told.max(version);
             }
