@@ -105,7 +105,7 @@ fn timeline(format: TimelineFormat, window: (u64, u64)) -> (Vec<u8>, u64) {
 fn timeline_of(scenario: &Scenario, format: TimelineFormat, window: (u64, u64)) -> (Vec<u8>, u64) {
     let geometry = scenario.device_config().expect("a device").geometry;
     let names = ["reader".to_owned(), "writer".to_owned()];
-    let mut timeline = Timeline::new(Vec::new(), format, geometry, &names, window).expect("memory");
+    let mut timeline = Timeline::new(Vec::new(), format, geometry, &names, window, window.0 > 0).expect("memory");
     let mut ended = 0;
     let mut show = |stamped: &Stamped| {
         ended += u64::from(matches!(stamped.event, Event::Ended { end: End::Flash, .. }));

@@ -5,7 +5,9 @@
 //! memory for what is in flight only, and a file of whole slices: what has not ended when the run ends is left out.
 
 mod chrome;
+mod groups;
 mod perfetto;
+mod protobuf;
 mod sink;
 mod slice;
 mod tracks;
@@ -102,8 +104,9 @@ fn kind(transaction: &Transaction<()>) -> usize {
     }
 }
 
-impl<W: Write> Timeline<W> {
-    /// A timeline of a device of this shape with these flows, of what touches the instants `from` to `to`, ns.
+impl<W: Write + Send + 'static> Timeline<W> {
+    /// A timeline of a device of this shape with these flows, of what touches the instants `from` to `to`, ns. What is compressed is so on a
+    /// thread of its own if `apart`; the bytes are the same.
     ///
     /// # Errors
     /// The output cannot be written.
@@ -113,8 +116,9 @@ impl<W: Write> Timeline<W> {
         geometry: Geometry,
         flows: &[String],
         (from, to): (u64, u64),
+        apart: bool,
     ) -> io::Result<Timeline<W>> {
-        let mut sink = Sink::new(out, format)?;
+        let mut sink = Sink::new(out, format, apart)?;
         let tracks = Tracks::new(geometry, flows, &mut sink)?;
         Ok(Timeline {
             geometry,

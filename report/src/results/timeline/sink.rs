@@ -13,10 +13,10 @@ pub(super) enum Sink<W: Write> {
     Chrome(Chrome<W>),
 }
 
-impl<W: Write> Sink<W> {
-    pub(super) fn new(out: W, format: TimelineFormat) -> io::Result<Sink<W>> {
+impl<W: Write + Send + 'static> Sink<W> {
+    pub(super) fn new(out: W, format: TimelineFormat, apart: bool) -> io::Result<Sink<W>> {
         Ok(match format {
-            TimelineFormat::Perfetto => Sink::Perfetto(Perfetto::new(out)),
+            TimelineFormat::Perfetto => Sink::Perfetto(Perfetto::new(out, apart)?),
             TimelineFormat::Chrome => Sink::Chrome(Chrome::new(out)?),
         })
     }

@@ -46,7 +46,11 @@ struct Flow {
 
 impl Tracks {
     /// Declares the tracks of the device and of the flows.
-    pub(super) fn new<W: Write>(geometry: Geometry, flows: &[String], sink: &mut Sink<W>) -> io::Result<Tracks> {
+    pub(super) fn new<W: Write + Send + 'static>(
+        geometry: Geometry,
+        flows: &[String],
+        sink: &mut Sink<W>,
+    ) -> io::Result<Tracks> {
         let mut tracks = Tracks {
             geometry,
             channels: Vec::new(),
@@ -80,7 +84,7 @@ impl Tracks {
     }
 
     /// Makes `track` that of the next unit, with its counters below.
-    fn unit_track<W: Write>(&mut self, track: Track, sink: &mut Sink<W>) -> io::Result<()> {
+    fn unit_track<W: Write + Send + 'static>(&mut self, track: Track, sink: &mut Sink<W>) -> io::Result<()> {
         self.units.push(track);
         let mut counters = [track; 3];
         for (counter, kind) in counters.iter_mut().zip(Kind::ALL) {
@@ -119,7 +123,11 @@ impl Tracks {
     }
 
     /// A lane of the flow in which no request is shown now.
-    pub(super) fn take_lane<W: Write>(&mut self, flow: FlowId, sink: &mut Sink<W>) -> io::Result<usize> {
+    pub(super) fn take_lane<W: Write + Send + 'static>(
+        &mut self,
+        flow: FlowId,
+        sink: &mut Sink<W>,
+    ) -> io::Result<usize> {
         let flow = &mut self.flows[flow.index()];
         if let Some(free) = flow.lanes.iter().position(|(_, taken)| !taken) {
             flow.lanes[free].1 = true;
