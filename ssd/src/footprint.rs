@@ -4,6 +4,7 @@
 //! `cli` compares the sum with what runs took).
 
 use crate::config::{Config, Precondition};
+use crate::ftl::written_groups_bytes;
 use crate::gc::bytes_of_writes;
 
 /// Memory of a device at most, in bytes.
@@ -35,11 +36,12 @@ impl Config {
         let by_page = logical * entry + 4 * pages;
         // A bit for each page that is valid; of one plane as many again, and half of them, for the first state.
         let by_block = blocks * BLOCK + pages / 8 + pages * 3 / 16 / planes + planes * 520;
+        let written = written_groups_bytes(self.ftl.logical_pages);
         let buffer = self.buffer.as_ref().map_or(0, |buffer| u64::from(buffer.pages) * BUFFER_PAGE);
         // A queue for each unit, direction and priority, with a list for each plane and flow.
         let queues = units * 2 * u64::from(self.priorities);
         let by_queue = queues * (24 * u64::from(g.planes_per_unit()) + 64 * flows + 17) + units * (256 * flows + 1024);
-        let whole = by_page + by_block + buffer + by_queue + FIXED_BYTES;
+        let whole = by_page + by_block + written + buffer + by_queue + FIXED_BYTES;
         match self.precondition {
             // Filled and overwritten page by page, in maps of one plane at a time (precondition.rs).
             Precondition::Replayed { percent } => {

@@ -110,9 +110,11 @@ impl Frontend {
         self.next = from_memory.min(link).min(self.ask_again).min(self.wake);
     }
 
-    /// Processes one event of this instant.
-    pub(crate) fn step(&mut self, state: &mut State) {
+    /// Processes one event of this instant. Returns a command that has crossed the link, if it enters the device at once: if
+    /// `single_enters`, no other command waits and the device has space.
+    pub(crate) fn step(&mut self, single_enters: bool, state: &mut State) -> Option<RequestSlot> {
         let now = state.now();
+        let mut entered = None;
         if let Some(slot) = self.outward.arrived(now) {
             self.complete(slot, state);
         } else if self.from_memory.front().is_some_and(|&(at, _)| at <= now) {
@@ -120,8 +122,12 @@ impl Frontend {
             self.served(slot, state);
         } else if let Some(slot) = self.inward.arrived(now) {
             let flow = request_at(slot, state).flow;
-            self.queues.push(flow, slot, &mut state.board);
-            state.agenda.open = true;
+            if single_enters && self.queues.enters_at_once(flow, &mut state.board) {
+                entered = Some(slot);
+            } else {
+                self.queues.push(flow, slot, &mut state.board);
+                state.agenda.open = true;
+            }
         } else if self.ask_again <= now {
             self.ask_again = Time::NEVER;
             state.agenda.open = true;
@@ -130,6 +136,7 @@ impl Frontend {
             state.agenda.open = true;
         }
         self.refresh();
+        entered
     }
 
     /// Counts a page of a request that was served from memory.

@@ -68,6 +68,8 @@ pub(crate) struct Known {
     pauses_gc: bool,
     /// A command enters the device at once if no other command waits and the device has space.
     pub(crate) single_command_enters: bool,
+    /// So does a command of the only flow that has crossed the link.
+    pub(crate) single_arrival_enters: bool,
     /// The admit decision is asked only once everything that arrives at an instant is there.
     pub(crate) ranks_all_waiting: bool,
     /// The only waiting transaction of an idle unit begins at once, if it may be dispatched.
@@ -102,6 +104,8 @@ impl Known {
         let instant = Duration::ZERO;
         // Commands cross the host link in no time.
         let instant_link = front.link_bytes_per_s == 0 && front.link_latency == instant && needs.decision == instant;
+        let single_enters =
+            admit.skips_when_single && !admit.ranks_all_waiting && front.queue_capacity == [u32::MAX; 2];
         let eager = config.bus.dispatch == Dispatch::Eager;
         let migrates_writes = place.migration.at_once > 0;
         Known {
@@ -112,10 +116,10 @@ impl Known {
             pauses: preempt.suspend_points != SuspendPoints::Never,
             pauses_at_boundaries: preempt.suspend_points == SuspendPoints::Boundary,
             pauses_gc: matches!(collect.mode, GcMode::Transactions { pausable: true }),
-            single_command_enters: instant_link
-                && admit.skips_when_single
-                && !admit.ranks_all_waiting
-                && front.queue_capacity == [u32::MAX; 2],
+            single_command_enters: instant_link && single_enters,
+            // Commands of several flows that arrive at one instant are compared. Of one flow the first goes first, and none of that
+            // instant is served before all are there, unless memory takes no time.
+            single_arrival_enters: single_enters && config.flows.len() == 1 && config.memory > instant,
             ranks_all_waiting: admit.ranks_all_waiting,
             single_transaction_starts: pick.skips_when_single,
             gc_first: collect.goes_first,

@@ -119,8 +119,13 @@ fn drive(unit: UnitKind, flows: u8) -> Config {
 
 /// Runs every row as it is and with one of its answers changed by `ask`, on drives with `flows` flows.
 fn same(flows: u8, ask: impl Fn(Scheduler) -> Scheduler) {
+    same_on(|unit| drive(unit, flows), ask);
+}
+
+/// [`same`] on drives of a caller's own.
+fn same_on(drive: impl Fn(UnitKind) -> Config, ask: impl Fn(Scheduler) -> Scheduler) {
     for unit in [UnitKind::Chip, UnitKind::Die] {
-        let config = drive(unit, flows);
+        let config = drive(unit);
         for gap in [20_000, 500_000] {
             let mix = Mix { requests: 2_500, gap, reads: 55, pages: 4, hot: 20, partial: 30, scattered: 20 };
             let asks: Vec<TestRequest> = asks(&config, &mix, &mut Pcg64Mcg::new(u128::from(gap) | 7));
@@ -159,4 +164,26 @@ fn garbage_collection_that_goes_first() {
 #[test]
 fn single_commands_that_enter() {
     same(1, |scheduler| Scheduler { admit: Box::new(Asked(scheduler.admit)), ..scheduler });
+}
+
+/// A drive behind a link, which lets few commands in.
+fn linked(unit: UnitKind, flows: u8) -> Config {
+    let mut config = drive(unit, flows);
+    config.front.in_flight = 6;
+    (config.front.link_bytes_per_s, config.front.link_latency) = (2_000_000_000, Duration::from_us(3));
+    config
+}
+
+#[test]
+fn single_commands_that_have_crossed_the_link() {
+    same_on(|unit| linked(unit, 1), |scheduler| Scheduler { admit: Box::new(Asked(scheduler.admit)), ..scheduler });
+}
+
+/// Behind a link the commands of several flows are compared, so that not even the turn of round robin moves; and with memory that
+/// takes no time, those of one instant.
+#[test]
+fn commands_that_cross_the_link_and_are_compared() {
+    let no_time = |unit| Config { memory: Duration::ZERO, ..linked(unit, 1) };
+    same_on(|unit| linked(unit, 2), |scheduler| Scheduler { admit: Box::new(Asked(scheduler.admit)), ..scheduler });
+    same_on(no_time, |scheduler| Scheduler { admit: Box::new(Asked(scheduler.admit)), ..scheduler });
 }

@@ -271,8 +271,7 @@ impl Device {
         };
         let slot = self.frontend.requests.insert(request, list, &mut self.state.board);
         if self.policy.known.single_command_enters && self.frontend.queues.enters_at_once(flow, &mut self.state.board) {
-            self.state.log(|| Event::Admitted { request: id });
-            self.split_request(slot, &request);
+            self.enter_at_once(slot, &request);
             return Ok(());
         }
         self.frontend.send(slot, &mut self.state);
@@ -288,7 +287,11 @@ impl Device {
     /// Prefetches memory for a request that begins at byte `offset` and will be submitted soon. Changes nothing but speed.
     #[inline]
     pub fn prefetch(&self, offset: u64) {
-        self.page_order.prefetch(self.frontend.validator.page_at(offset));
+        let lpn = self.frontend.validator.page_at(offset);
+        self.page_order.prefetch(lpn);
+        if self.transactions.address_reads {
+            self.ftl.map.prefetch_lookup(lpn);
+        }
     }
 }
 
@@ -407,8 +410,8 @@ impl Device {
             if self.flash.soonest == next {
                 self.flash.step(&mut self.state);
                 self.drain_ended();
-            } else {
-                self.frontend.step(&mut self.state);
+            } else if let Some(slot) = self.frontend.step(self.policy.known.single_arrival_enters, &mut self.state) {
+                self.enter_from_link(slot);
             }
         }
         stopped

@@ -21,6 +21,20 @@ use crate::policy::{Action, Admission};
 // Admission.
 
 impl Device {
+    /// A command enters that the admit decision is not asked about.
+    #[inline(always)]
+    pub(super) fn enter_at_once(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        self.state.log(|| Event::Admitted { request: request.id });
+        self.split_request(slot, request);
+    }
+
+    /// The same for one that has crossed the link.
+    #[inline(never)]
+    pub(super) fn enter_from_link(&mut self, slot: RequestSlot) {
+        let request = self.state.board.requests[slot as usize];
+        self.enter_at_once(slot, &request);
+    }
+
     /// Fetches commands as long as the admit decision names one and the device has space.
     pub(super) fn admit(&mut self) {
         let mut again = Time::NEVER;

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 pub(crate) use blocks::{Block, GroupMinima, Pool, Stream};
 use blocks::{FreshPage, Reverse, WrittenFor};
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
+pub(crate) use mapping::written_groups_bytes;
 use mapping::{Map, PageFlows, Validity};
 use precondition::Initial;
 pub(crate) use precondition::{PlaneReplay, PlaneStates};
