@@ -208,7 +208,7 @@ impl Simulation<'_> {
                 feed.completed(seen.seen);
             }
             if state.awaits_completion {
-                self.times[flow] = state.draw(self.limits.end)?;
+                self.times.set(flow, state.draw(self.limits.end)?);
             }
         }
         Ok(())
@@ -236,7 +236,7 @@ impl Simulation<'_> {
         run.open += 1;
         state.issue(&mut self.window, id, op, now, at >= self.limits.warm_up);
         self.issued += 1;
-        self.times[flow] = state.draw(self.limits.end)?;
+        self.times.set(flow, state.draw(self.limits.end)?);
         if self.issued.is_multiple_of(STRIDE) {
             self.report_progress()?;
         }

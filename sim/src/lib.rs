@@ -18,6 +18,7 @@ mod host_outcome;
 mod hosted;
 mod maker;
 mod memory;
+mod next_times;
 mod observers;
 mod oracle;
 mod pairing;

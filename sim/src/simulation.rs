@@ -11,6 +11,7 @@ use super::entries::Entries;
 use super::feed::Feed;
 use super::flow_state::{BEYOND, FlowState};
 use super::host_outcome::HostOutcome;
+use super::next_times::NextTimes;
 use super::observers::{Observations, ObserverOptions, Observers};
 use super::progress::Reported;
 use super::transactions::TransactionRecords;
@@ -94,8 +95,8 @@ pub struct Outcome {
 pub struct Simulation<'a> {
     pub(super) device: Device,
     pub(super) flows: Vec<FlowState>,
-    /// For each flow, the arrival time of its next request; `NEVER` if it has none to submit now.
-    pub(super) times: Vec<Time>,
+    /// When the next request of each flow arrives, if it has one to submit now.
+    pub(super) times: NextTimes,
     pub(super) limits: Limits,
     pub(super) observers: Observers<'a>,
     progress: Option<Reported<'a>>,
@@ -143,7 +144,7 @@ impl<'a> Simulation<'a> {
         let has_closed_loop = feeds.iter().flatten().any(Feed::is_closed_loop);
         let flows: Vec<FlowState> =
             feeds.into_iter().map(|feed| FlowState::new(feed, limits.warm_up_requests)).collect();
-        let times = vec![Time::NEVER; flows.len()];
+        let times = NextTimes::new(flows.len());
         let limits = Limits { end: limits.end.min(BEYOND), ..limits };
         let entries = limits.response_from_entry.then(|| Entries::new(&config.front.protocol, flows.len()));
         let (issued, reported) = (0, 0);
@@ -188,8 +189,8 @@ impl<'a> Simulation<'a> {
 
     /// Draws the first request of every flow.
     pub(super) fn draw_first(&mut self) -> Result<(), RunError> {
-        for (state, time) in self.flows.iter_mut().zip(&mut self.times) {
-            *time = state.draw(self.limits.end)?;
+        for (flow, state) in self.flows.iter_mut().enumerate() {
+            self.times.set(flow, state.draw(self.limits.end)?);
         }
         Ok(())
     }
@@ -229,11 +230,7 @@ impl<'a> Simulation<'a> {
         if self.issued >= self.limits.requests {
             return None;
         }
-        let best = match *self.times {
-            [only] => (only, 0),
-            ref times => times.iter().zip(0..).fold((Time::NEVER, 0), |best, (&at, flow)| best.min((at, flow))),
-        };
-        (best.0 != Time::NEVER).then_some(best)
+        self.times.earliest()
     }
 
     /// Submits the next request at its time, or advances the device to a completion, after which a closed loop may send
@@ -327,7 +324,7 @@ impl<'a> Simulation<'a> {
             feed.completed(completion.done);
         }
         if state.awaits_completion {
-            self.times[flow] = state.draw(self.limits.end)?;
+            self.times.set(flow, state.draw(self.limits.end)?);
         }
         Ok(())
     }
@@ -352,7 +349,7 @@ impl<'a> Simulation<'a> {
         }
         state.issue(&mut self.window, id, op, at, at >= self.limits.warm_up);
         self.issued += 1;
-        self.times[flow] = state.draw(self.limits.end)?;
+        self.times.set(flow, state.draw(self.limits.end)?);
         if let Span::Bytes { offset, .. } = &state.next.extent {
             self.device.prefetch(*offset);
         }

@@ -69,7 +69,7 @@ impl Frontend {
     }
 
     /// Sends a command across the link to its submission queue.
-    #[cold]
+    #[inline]
     pub(crate) fn send(&mut self, slot: RequestSlot, state: &mut State) {
         let ActiveRequest { flow, op, bytes, .. } = *request_at(slot, state);
         if self.inward.is_instant() {
@@ -78,7 +78,7 @@ impl Frontend {
         }
         let bytes = if op == Op::Write { bytes } else { 0 };
         self.inward.send(state.now(), slot, bytes);
-        self.refresh();
+        self.next = self.next.min(self.inward.next());
     }
 
     /// Takes a command into the device.
@@ -196,7 +196,7 @@ impl Frontend {
         let ActiveRequest { op, bytes, .. } = *request_at(slot, state);
         let bytes = if op == Op::Read { bytes } else { 0 };
         self.outward.send(state.now(), slot, bytes);
-        self.refresh();
+        self.next = self.next.min(self.outward.next());
     }
 
     /// Completes a request: its answer has reached the host.
@@ -298,7 +298,7 @@ impl Queues {
     }
 
     /// Adds a command to its queue.
-    #[cold]
+    #[inline]
     fn push(&mut self, flow: FlowId, slot: RequestSlot, board: &mut Board) {
         let queue = self.queue_of(flow);
         self.queues[queue].push_back(slot);
@@ -364,7 +364,7 @@ impl Queues {
     }
 
     /// Updates what the board shows of a queue: as many waiting commands as the queue depth lets the device see.
-    #[cold]
+    #[inline]
     fn publish(&self, queue: usize, board: &mut Board) {
         let space = self.depth - board.flows[queue].in_flight().min(self.depth);
         board.flows[queue].set_waiting(space.min(self.queues[queue].len() as u32));
@@ -400,13 +400,9 @@ impl Link {
     }
 
     /// Sends `bytes` bytes for the request in `slot`.
-    #[cold]
+    #[inline]
     fn send(&mut self, now: Time, slot: RequestSlot, bytes: u64) {
-        let length = match self.bytes_per_s {
-            0 => 0,
-            rate => (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(rate)) as u64,
-        };
-        self.free = self.free.max(now) + Duration::from_ns(length);
+        self.free = self.free.max(now) + Duration::from_ns(crossing_ns(bytes, self.bytes_per_s));
         self.in_transit.push_back((self.free + self.latency, slot));
     }
 
@@ -427,6 +423,18 @@ impl Link {
     /// How many requests are in transit.
     fn len(&self) -> usize {
         self.in_transit.len()
+    }
+}
+
+/// How long `bytes` bytes take at `rate` bytes per second, in ns, rounded up; no time at rate 0, which is no limit.
+#[inline]
+fn crossing_ns(bytes: u64, rate: u64) -> u64 {
+    const NS: u64 = 1_000_000_000;
+    match bytes.checked_mul(NS) {
+        _ if rate == 0 => 0,
+        // What no division of 128 bits is needed for: up to 18 GB.
+        Some(product) => product.div_ceil(rate),
+        None => (u128::from(bytes) * u128::from(NS)).div_ceil(u128::from(rate)) as u64,
     }
 }
 
@@ -589,5 +597,35 @@ impl RequestValidator {
     #[inline]
     pub(crate) fn page_at(&self, offset: u64) -> Lpn {
         Lpn(self.page_size.quotient(offset) as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compares with a division of 128 bits, on both sides of the products that 64 bits hold.
+    #[test]
+    fn crossing_takes_what_a_wide_division_says() {
+        let mut x: u64 = 9;
+        let mut narrow = 0;
+        for _ in 0..50_000 {
+            let mut sample = || {
+                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                x.rotate_left(32) >> (x >> 58)
+            };
+            let (bytes, rate) = (sample() >> 20, sample() >> 24);
+            let plain = match rate {
+                0 => 0,
+                _ => (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(rate)),
+            };
+            narrow += u32::from(bytes.checked_mul(1_000_000_000).is_some());
+            assert_eq!(crossing_ns(bytes, rate), plain as u64, "{bytes} bytes at {rate}");
+        }
+        assert!((5_000..45_000).contains(&narrow), "{narrow} of 50,000 in 64 bits");
+        assert_eq!(
+            [(0, 7), (4096, 4_000_000_000), (1, 3)].map(|(n, rate)| crossing_ns(n, rate)),
+            [0, 1024, 333_333_334]
+        );
     }
 }

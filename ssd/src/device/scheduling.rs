@@ -92,7 +92,7 @@ impl Device {
     }
 
     /// Whether an idle unit that has something to do must wait for its bus first ([`crate::config::Dispatch::BusIdle`]).
-    #[cold]
+    #[inline]
     fn must_wait_for_bus(&mut self, unit: UnitId) -> bool {
         let state = &self.state.board.units[unit.index()];
         let has_work = state.user_waiting() > 0 || state.gc.any();
