@@ -31,8 +31,8 @@ impl ChannelStep<'_> {
             self.timers_expired();
         }
         self.assign_bus();
-        if self.channel.deferred != 0 && !self.channel.in_use(now) {
-            self.channel.release_deferred(self.agenda);
+        if self.channel.deferred != 0 {
+            self.channel.release_deferred(now, self.agenda);
         }
         self.channel.next()
     }
@@ -188,18 +188,17 @@ impl UnitStep<'_> {
     }
 
     /// Begins the command's transfer at `start`, requested since `since`; for a program it includes `members` pages. With
-    /// `Common::programs_run_on` a program's array phase is started here too, so that both end in one event.
+    /// `Common::runs_on` the array phase is started here too, so that the end of the transfer is no event.
     #[inline(always)]
     fn send(&mut self, op: FlashOp, members: u8, since: u64, start: u64) {
-        if op != FlashOp::Program {
-            self.occupy_for(0, since, start);
-        } else if !self.common.programs_run_on {
-            self.occupy_for(members, since, start);
-        } else {
+        let pages = if op == FlashOp::Program { members } else { 0 };
+        if self.common.runs_on[op.index()] {
             let length = self.unit.bus_time;
-            self.count(members, since, start, length);
+            self.count(pages, since, start, length);
             self.channel.released = start + length;
             self.start_array(op, members, Time::from_ns(start + length));
+        } else {
+            self.occupy_for(pages, since, start);
         }
     }
 
@@ -290,6 +289,8 @@ pub(super) struct Channel {
     pub(super) planned: u64,
     /// Units that may not decide before the bus is free, one bit for each.
     pub(super) deferred: u64,
+    /// For them, when the bus becomes free after a transfer without an event at its end, ns; else [`NEVER`].
+    pub(super) wake: u64,
     /// The unit of the recorded transfer, by its number on the channel.
     pub(super) holder: u8,
     /// The channel's first unit.
@@ -310,6 +311,7 @@ impl Channel {
             released: 0,
             planned: NEVER,
             deferred: 0,
+            wake: NEVER,
             holder: 0,
             first: first as u16,
             timers: Instants::empty(),
@@ -353,8 +355,19 @@ impl Channel {
         since.max(self.released) + length
     }
 
-    /// Marks the units that had to wait for the bus before they decide.
-    pub(super) fn release_deferred(&mut self, agenda: &mut Agenda) {
+    /// Lets the unit `way` wait for the bus, which is in use, before it decides.
+    #[inline]
+    pub(super) fn defer(&mut self, way: u8, now: u64) {
+        self.deferred |= 1 << way;
+        self.wake = if self.released > now { self.released } else { NEVER };
+    }
+
+    /// Marks the units that had to wait for the bus before they decide, if that is free.
+    fn release_deferred(&mut self, now: u64, agenda: &mut Agenda) {
+        self.wake = if self.released > now { self.released } else { NEVER };
+        if self.in_use(now) {
+            return;
+        }
         let mut deferred = core::mem::take(&mut self.deferred);
         while deferred != 0 {
             let way = deferred.trailing_zeros() as u16;
@@ -372,8 +385,8 @@ impl Channel {
     /// The next instant of the bus.
     #[inline(always)]
     pub(super) fn bus_next(&self) -> u64 {
-        // At least one of the two is NEVER.
-        self.end.min(self.planned)
+        // At least one of the first two is NEVER.
+        self.end.min(self.planned).min(self.wake)
     }
 }
 

@@ -101,9 +101,10 @@ struct Common {
     pauses: bool,
     /// Whether the beginning of a transfer can be observed: by the event log, or by a place decision that reads the channels.
     elision_disabled: bool,
-    /// Whether a program's transfer and array phase are one event. Allowed when nothing can observe the difference: no decision
-    /// reads the expected end of a command, nothing can be paused, and the program's array time is constant.
-    programs_run_on: bool,
+    /// By operation, whether a command has no event between its transfer and its array phase. Allowed when nothing can observe the
+    /// difference: its array time is not drawn at random and, for programs and erases, no decision reads the expected end of a
+    /// command and nothing can be paused.
+    runs_on: [bool; 3],
     rng: Pcg64Mcg,
 }
 
@@ -111,8 +112,9 @@ impl Flash {
     /// The idle flash of `config`; `reads_move` when waiting reads may move to another unit, `pauses` when a program or
     /// erase may be interrupted, `reads_ends` when a decision may read the expected end of a running command.
     pub fn new(config: &Config, reads_move: bool, pauses: bool, reads_ends: bool) -> Flash {
-        let constant = matches!(config.nand.program, Latency::Constant(_)) && config.bus.plane_gap == Duration::ZERO;
-        let eager = config.bus.dispatch == Dispatch::Eager;
+        let latency = [config.nand.read, config.nand.program, config.nand.erase];
+        let is_drawn = latency.map(|latency| matches!(latency, Latency::Gaussian { .. }));
+        let unobserved = !pauses && !reads_ends;
         let g = &config.geometry;
         let units = g.units() as usize;
         Flash {
@@ -134,16 +136,16 @@ impl Flash {
             next: MinTree::new(g.channels as usize),
             soonest: Time::NEVER,
             ended: Ended::default(),
-            waits_for_bus: !eager,
+            waits_for_bus: config.bus.dispatch == Dispatch::BusIdle,
             common: Common {
                 commands: 0,
-                latency: [config.nand.read, config.nand.program, config.nand.erase],
+                latency,
                 setup: config.bus.data_out_setup,
                 plane_gap: config.bus.plane_gap,
                 reads_move,
                 pauses,
                 elision_disabled: false,
-                programs_run_on: eager && constant && !pauses && !reads_ends,
+                runs_on: [!is_drawn[0], unobserved && !is_drawn[1], unobserved && !is_drawn[2]],
                 rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0xcafe_f00d_d15e_a5e5),
             },
         }
@@ -152,7 +154,7 @@ impl Flash {
     /// From now on transfers are processed when they begin, not only when they end. Results do not change; the event log and the
     /// channels on the board are then correct at every instant.
     pub fn disable_elision(&mut self) {
-        (self.common.elision_disabled, self.common.programs_run_on) = (true, false);
+        (self.common.elision_disabled, self.common.runs_on) = (true, [false; 3]);
     }
 
     /// The serial that the next command will get.
@@ -248,11 +250,13 @@ impl Flash {
     /// Whether the unit must wait for its bus before it decides ([`Flash::waits_for_bus`]). If so, it is marked to decide when
     /// the bus becomes free.
     pub fn must_wait_for_bus(&mut self, unit: UnitId, now: Time) -> bool {
-        let FlashUnit { channel, way, .. } = self.units[unit.index()];
-        let channel = &mut self.channels[usize::from(channel)];
+        let FlashUnit { channel: number, way, .. } = self.units[unit.index()];
+        let channel = &mut self.channels[usize::from(number)];
         let in_use = channel.in_use(now.ns());
         if in_use {
-            channel.deferred |= 1 << way;
+            channel.defer(way, now.ns());
+            let next = channel.next();
+            self.set_next(usize::from(number), next);
         }
         in_use
     }
