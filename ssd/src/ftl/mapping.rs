@@ -110,7 +110,7 @@ impl Map {
         match self.entry(lpn) {
             0 => {
                 let (plane, local) = self.home(lpn);
-                (local < self.initial_pages(plane)).then(|| (plane, self.initial.address(local)))
+                (lpn.0 < self.initial.written()).then(|| (plane, self.initial.address(local)))
             }
             ppa => Some((self.plane_of(lpn), Ppa(ppa - 1))),
         }
@@ -126,9 +126,12 @@ impl Map {
         }
     }
 
-    /// The logical page that the initial state puts into a physical page, which must be valid and not written since.
-    pub(super) fn initial_lpn(&self, plane: PlaneId, ppa: Ppa) -> Lpn {
-        Lpn(self.initial.local_at(ppa) * self.positions.len() as u32 + self.positions[plane.index()])
+    /// Which logical page the initial state puts into a page of a block, which must be valid and not written since.
+    #[inline(always)]
+    pub(super) fn initial_lpns(&self, plane: PlaneId, block: u32) -> impl Fn(u32) -> Lpn + '_ {
+        let (planes, position) = (self.positions.len() as u32, self.positions[plane.index()]);
+        let local_at = self.initial.locals_of(block);
+        move |page| Lpn(local_at(page) * planes + position)
     }
 
     /// Prefetches the entry of `lpn`, which is about to be written: on a large drive, using it is a cache miss.

@@ -11,7 +11,7 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 pub(crate) use blocks::{Block, GroupMinima, Pool, Stream};
-use blocks::{FreshPage, Reverse, WrittenFor};
+use blocks::{FreshPage, Reverse};
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
 pub(crate) use mapping::written_groups_bytes;
 use mapping::{Map, PageFlows, Validity};
@@ -95,9 +95,8 @@ impl Ftl {
         out.clear();
         // `for_each` instead of `extend`, which calls `next` of the nested iterator for every page and is slower.
         out.reserve(usize::from(self.pools[plane.index()].valid_when_sealed()[block as usize]));
-        let (written, first) = (self.reverse.written_for(plane, block), block * self.geometry.pages_per_block);
-        let lpn = |ppa: Ppa| self.lpn_from(&written, plane, ppa, ppa.0 - first);
-        self.validity.valid_pages(plane, block).for_each(|ppa| out.push((ppa, lpn(ppa))));
+        let (lpn_at, first) = (self.lpns_of(plane, block), block * self.geometry.pages_per_block);
+        self.validity.valid_pages(plane, block).for_each(|ppa| out.push((ppa, lpn_at(ppa.0 - first))));
     }
 
     /// Records the erase of a block, which must not have any valid page.
@@ -157,13 +156,14 @@ impl Ftl {
     pub fn lpn_at(&self, plane: PlaneId, ppa: Ppa) -> Lpn {
         debug_assert!(self.validity.is_valid(plane, ppa));
         let (block, page) = self.block_size.split(ppa.0.into());
-        self.lpn_from(&self.reverse.written_for(plane, block as u32), plane, ppa, page as u32)
+        self.lpns_of(plane, block as u32)(page as u32)
     }
 
-    /// [`Ftl::lpn_at`], given the reverse map's entries of the page's block.
+    /// The logical page whose copy a valid page of a block holds, by its number in the block.
     #[inline(always)]
-    fn lpn_from(&self, written: &WrittenFor<'_>, plane: PlaneId, ppa: Ppa, page: u32) -> Lpn {
-        written.page(page).unwrap_or_else(|| self.map.initial_lpn(plane, ppa))
+    fn lpns_of(&self, plane: PlaneId, block: u32) -> impl Fn(u32) -> Lpn + '_ {
+        let (written, initial) = (self.reverse.written_for(plane, block), self.map.initial_lpns(plane, block));
+        move |page| written.page(page).unwrap_or_else(|| initial(page))
     }
 
     /// Where the current copy of `lpn` lies; `None` for a page never written.

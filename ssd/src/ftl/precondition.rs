@@ -118,30 +118,21 @@ impl Initial {
         Ppa(block * self.pages_per_block + spread(k, valid, self.pages_per_block))
     }
 
-    /// The plane's logical page number at a physical page, which must be valid.
-    #[inline]
-    pub(super) fn local_at(&self, ppa: Ppa) -> u32 {
-        let local = self.local_from(ppa);
-        debug_assert!(self.address(local) == ppa, "no valid page is there");
-        local
-    }
-
-    /// The plane's first logical page number at or after a physical page. In the steady state the page must be in a sealed block.
-    #[inline]
-    fn local_from(&self, ppa: Ppa) -> u32 {
-        if !self.steady {
-            return ppa.0;
+    /// Which of the plane's logical pages a page of a block is, which must be valid.
+    #[inline(always)]
+    pub(super) fn locals_of(&self, block: u32) -> impl Fn(u32) -> u32 + '_ {
+        let pages = self.pages_per_block;
+        let (start, valid) = match self.starts.get(block as usize..block as usize + 2) {
+            _ if !self.steady => (block * pages, pages),
+            Some(starts) => (starts[0], starts[1] - starts[0]),
+            // The initial state puts nothing there.
+            None => (0, 0),
+        };
+        move |page| {
+            let local = start + self.first_from(page, valid);
+            debug_assert!(self.address(local).0 == block * pages + page, "no valid page is there");
+            local
         }
-        let (start, valid, page) = self.in_block(ppa);
-        start + self.first_from(page, valid)
-    }
-
-    /// Of the block of a physical page: the valid pages in blocks before it, its valid pages; and the number of the page in it.
-    #[inline]
-    fn in_block(&self, ppa: Ppa) -> (u32, u32, u32) {
-        let (block, page) = self.block_size.split(ppa.0.into());
-        let start = self.starts[block as usize];
-        (start, self.starts[block as usize + 1] - start, page as u32)
     }
 
     /// Which of `valid` pages spread over a block is the first at or after `page`.
