@@ -160,6 +160,7 @@ Requests are counted from 0 in the order in which they are issued, as in request
 Examples:
   flashlane sweep rates.toml --csv --report
   flashlane sweep rates.toml --status         which runs are missing
+  flashlane sweep rates.toml --summary 0123456789abcdef
   flashlane sweep rates.toml --out /shared/rates --shard 3/8
 
 Runs that are in the store are never made again, so that a sweep that was interrupted goes on where it stopped. Several processes may

@@ -60,7 +60,7 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     if let Some(store) = &store {
         let (found, made, path) = (progress.found(), progress.made(), shown::path(store.path()));
         note(&format!("{} runs, {made} made now and {found} found in {path}", found + made));
-        if let Some(damaged) = Some(made_again(&progress, store.path())).filter(|text| !text.is_empty()) {
+        if let Some(damaged) = Some(made_again(&progress)).filter(|text| !text.is_empty()) {
             note(damaged.trim_end());
         }
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use flashlane_outputs::shown;
-use flashlane_outputs::{OutputError, State, Store};
+use flashlane_outputs::{OutputError, Results, State, Store};
 use flashlane_sim::RunError;
 use flashlane_sweep::{Made, MakeOptions, Plan, Progress, Shard, Sweep};
 
@@ -25,9 +25,12 @@ pub fn act(args: &SweepArgs) -> Result<(), Failure> {
     if let Some(jobs) = args.jobs {
         rayon_threads(jobs)?;
     }
+    let out = args.out.clone().unwrap_or_else(|| default_store(&args.file));
+    if let Some(name) = &args.summary {
+        return summary(name, &out);
+    }
     let sweep = Sweep::load(&args.file)?;
     let plan = sweep.plan()?;
-    let out = args.out.clone().unwrap_or_else(|| default_store(&args.file));
     if args.status {
         return status(&sweep, &plan, &out);
     }
@@ -45,7 +48,7 @@ pub fn act(args: &SweepArgs) -> Result<(), Failure> {
     }
     let ours = made.there + made.made;
     let mut text = format!("{ours} runs, {} made now and {} there before\n", made.made, made.there);
-    text.push_str(&made_again(&progress, &out));
+    text.push_str(&made_again(&progress));
     if plan.excluded > 0 {
         let _ = writeln!(text, "{} combinations excluded", plan.excluded);
     }
@@ -64,17 +67,12 @@ pub fn act(args: &SweepArgs) -> Result<(), Failure> {
 }
 
 /// The message about damaged runs: which, and that they were made again.
-pub(crate) fn made_again(progress: &Progress, store: &Path) -> String {
+pub(crate) fn made_again(progress: &Progress) -> String {
     let damaged = progress.damaged();
     let Some(first) = damaged.first() else { return String::new() };
-    let runs = store.join("runs");
     match damaged.len() - 1 {
-        0 => format!("1 run was damaged and was made again: {}\n", shown::path(&runs.join(first))),
-        more => format!(
-            "{} runs were damaged and were made again: {} and {more} more\n",
-            more + 1,
-            shown::path(&runs.join(first))
-        ),
+        0 => format!("1 run was damaged and was made again: {first}\n"),
+        more => format!("{} runs were damaged and were made again: {first} and {more} more\n", more + 1),
     }
 }
 
@@ -110,10 +108,18 @@ fn write_results(args: &SweepArgs, sweep: &Sweep, plan: &Plan, store: &Store) ->
     Ok(text)
 }
 
+/// Prints the summary of a run.
+fn summary(name: &str, out: &Path) -> Result<(), Failure> {
+    match Results::of(out, &flashlane_sim::maker())? {
+        Some(results) => print(&String::from_utf8_lossy(&results.read(name, flashlane_sweep::SUMMARY)?)),
+        None => Err(Failure::Input(format!("{}: is no store of runs", shown::path(out)))),
+    }
+}
+
 /// Prints which runs are there and which are missing.
 fn status(sweep: &Sweep, plan: &Plan, out: &Path) -> Result<(), Failure> {
-    let is_there = Store::is_there(out, &flashlane_sim::maker())?;
-    let state = |name: &str| if is_there { Store::state_in(out, name) } else { State::Absent };
+    let results = Results::of(out, &flashlane_sim::maker())?;
+    let state = |name: &str| results.as_ref().map_or(State::Absent, |results| results.state(name));
     let states = plan.runs.iter().map(|run| (run, state(&run.name)));
     let missing: Vec<_> = states.filter(|(_, state)| *state != State::Whole).collect();
     let mut text = format!("{}: {} runs", shown::path(out), plan.runs.len());

@@ -44,4 +44,4 @@ pub use inputs::Inputs;
 pub use leftover::abandon;
 pub use listing::MARKER;
 pub use place::{is_inside, same_place};
-pub use store::{Claim, Entry, State, Store};
+pub use store::{Claim, Entry, Results, State, Store};

@@ -27,11 +27,12 @@ SPEC = {
 }
 
 
-def kill_half_way(pid: int, store: Path, runs: int) -> None:
-    while len(list(store.glob("runs/*"))) < runs // 2:
+def kill_half_way(pid: int, store: Path, sweep: fl.Sweep) -> None:
+    runs = len(sweep.runs())
+    while sweep.missing(store) > runs // 2:
         time.sleep(0.01)
     os.kill(pid, signal.SIGKILL)
-    print(f"killed a worker after {len(list(store.glob('runs/*')))} of {runs} runs")
+    print(f"killed a worker after {runs - sweep.missing(store)} of {runs} runs")
 
 
 def main(store: str = "rates") -> fl.SweepResult:
@@ -40,7 +41,7 @@ def main(store: str = "rates") -> fl.SweepResult:
     sweep = fl.Sweep(SPEC)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         victim = min(client.run(os.getpid).values())
-        killer = threading.Thread(target=kill_half_way, args=(victim, Path(store), len(sweep.runs())))
+        killer = threading.Thread(target=kill_half_way, args=(victim, Path(store), sweep))
         killer.start()
         result = fl.sweep(sweep, store, client=client)
         killer.join()

@@ -2,9 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use flashlane_outputs::{State, Store};
+use flashlane_outputs::{Results, State, Store};
 use flashlane_sim::RunError;
 use flashlane_sweep::{Made, MakeOptions, Plan, PlannedRun, Progress, Shard, Sweep};
 use pyo3::prelude::*;
@@ -55,15 +55,15 @@ impl NativeSweep {
 
     /// Those of `runs` that are not in the store `out`.
     fn missing(&self, out: PathBuf, runs: Vec<Sent>) -> PyResult<Vec<Sent>> {
-        let there = Store::is_there(&out, &flashlane_sim::maker()).map_err(error)?;
-        let whole = |name: &str| there && Store::state_in(&out, name) == State::Whole;
+        let results = Results::of(&out, &flashlane_sim::maker()).map_err(error)?;
+        let whole = |name: &str| results.as_ref().is_some_and(|results| results.has(name));
         Ok(runs.into_iter().filter(|(name, _)| !whole(name)).collect())
     }
 
     /// The names of those of `runs` that are in the store `out` and damaged, which are made again as if they were missing.
     fn damaged(&self, out: PathBuf, runs: Vec<Sent>) -> PyResult<Vec<String>> {
-        let there = Store::is_there(&out, &flashlane_sim::maker()).map_err(error)?;
-        let damaged = |name: &str| there && Store::state_in(&out, name) == State::Damaged;
+        let results = Results::of(&out, &flashlane_sim::maker()).map_err(error)?;
+        let damaged = |name: &str| results.as_ref().is_some_and(|results| results.state(name) == State::Damaged);
         Ok(runs.into_iter().map(|(name, _)| name).filter(|name| damaged(name)).collect())
     }
 
@@ -223,9 +223,18 @@ impl SweepJob {
     }
 }
 
+/// The results of the store that was read last: who reads one summary reads others.
+static LAST: Mutex<Option<(PathBuf, Results)>> = Mutex::new(None);
+
 /// The bytes of the summary of the run `run` in a store.
 #[pyfunction]
 pub fn summary_of(store: PathBuf, run: &str) -> PyResult<String> {
-    let bytes = Store::read_in(&store, run, flashlane_sweep::SUMMARY).map_err(error)?;
-    String::from_utf8(bytes).map_err(error)
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.as_ref().is_none_or(|(path, _)| *path != store) {
+        let results = Results::of(&store, &flashlane_sim::maker()).map_err(error)?;
+        let results = results.ok_or_else(|| error(format!("{}: is no store of runs", store.display())))?;
+        *last = Some((store, results));
+    }
+    let (_, results) = last.as_ref().expect("just set");
+    String::from_utf8(results.read(run, flashlane_sweep::SUMMARY).map_err(error)?).map_err(error)
 }

@@ -73,8 +73,8 @@ impl Plan {
         let read = |run: &super::PlannedRun| -> Result<(u64, Vec<Row>), RunError> {
             let bytes = store.read(&run.name, SUMMARY)?;
             let summary: Summary = serde_json::from_slice(&bytes).map_err(|error| {
-                let path = store.path().join("runs").join(&run.name);
-                RunError::Fault(format!("{}: {SUMMARY} is none ({error}); delete the folder", path.display()))
+                let (path, name) = (store.path().display(), &run.name);
+                RunError::Fault(format!("{path}: {SUMMARY} of the run {name} is none ({error}); name another folder"))
             })?;
             Ok((summary.made_by.seed, rows(&summary)))
         };

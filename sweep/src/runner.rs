@@ -99,7 +99,7 @@ pub fn make_missing(
     progress: &Progress,
     make: impl Fn(usize, Entry) -> Result<(), RunError> + Sync,
 ) -> Result<Vec<usize>, RunError> {
-    let states: Vec<State> = names.par_iter().map(|name| store.state(name)).collect();
+    let states: Vec<State> = names.par_iter().map(|name| store.results().state(name)).collect();
     let missing: Vec<usize> = (0..names.len()).filter(|number| states[*number] != State::Whole).collect();
     let damaged = missing.iter().filter(|number| states[**number] == State::Damaged);
     let damaged: BTreeSet<String> = damaged.map(|number| names[*number].to_owned()).collect();
@@ -148,7 +148,7 @@ mod tests {
         let calls = AtomicU64::new(0);
         let make = |number: usize, entry: Entry| {
             calls.fetch_add(1, Ordering::Relaxed);
-            entry.write("figure", &[number as u8])?;
+            entry.write("figure", &[number as u8]);
             entry.commit()?;
             Ok(())
         };
@@ -162,18 +162,20 @@ mod tests {
         assert_eq!(store.read("d", "figure").expect("there"), [1]);
     }
 
-    /// One digit of a figure changed, one file shorter, the list itself changed: each is made again, and named.
+    /// One digit of a figure changed, one file shorter, the list itself changed, one bit of a pack: each is made again, and named.
     #[test]
     fn what_is_damaged_is_made_again_and_named() {
         let folder = tempfile::tempdir().expect("a folder");
         let (store, progress) = (store(&folder), Progress::default());
         let make = |number: usize, entry: Entry| {
-            entry.write("figure", format!("{{\"mean_ns\": 1000{number}}}").as_bytes())?;
-            entry.write("rows/long", &vec![7; 5 << 20])?;
+            entry.write("figure", format!("{{\"mean_ns\": 1000{number}}}").as_bytes());
+            if number < 4 {
+                entry.begin("rows/long")?.write_whole(&vec![7; 5 << 20])?;
+            }
             entry.commit()?;
             Ok(())
         };
-        let names = ["a", "b", "c", "d"];
+        let names = ["a", "b", "c", "d", "packed"];
         make_missing(&names, &store, &progress, make).expect("made");
         let file = |name: &str, file: &str| folder.path().join("store/runs").join(name).join(file);
         let changed = |name: &str, of: &str, from: &str, to: &str| {
@@ -184,14 +186,21 @@ mod tests {
         changed("a", "figure", "1000", "2000");
         std::fs::write(file("b", "rows/long"), [7]).expect("written");
         changed("c", "whole.json", "\"bytes\":", "\"bites\":");
+        let packs = std::fs::read_dir(folder.path().join("store/packs")).expect("packs");
+        let pack = packs.map(|entry| entry.expect("an entry").path()).next().expect("a pack");
+        let mut bytes = std::fs::read(&pack).expect("there");
+        *bytes.last_mut().expect("a record") ^= 1;
+        std::fs::write(&pack, bytes).expect("written");
+        assert!(store.read("packed", "figure").expect_err("another bit").to_string().contains("is damaged"));
         assert!(store.read("a", "figure").expect_err("another digit").to_string().contains("is damaged"));
         assert_eq!(store.read("d", "figure").expect("whole"), b"{\"mean_ns\": 10003}");
-        assert_eq!(make_missing(&names, &store, &progress, make).expect("made"), [0, 1, 2]);
-        assert_eq!(progress.damaged(), ["a", "b", "c"]);
+        assert_eq!(make_missing(&names, &store, &progress, make).expect("made"), [0, 1, 2, 4]);
+        assert_eq!(progress.damaged(), ["a", "b", "c", "packed"]);
         assert_eq!(store.read("a", "figure").expect("made again"), b"{\"mean_ns\": 10000}");
+        assert_eq!(store.read("packed", "figure").expect("made again"), b"{\"mean_ns\": 10004}");
         assert!(names.iter().all(|name| store.has(name)));
         assert!(make_missing(&names, &store, &progress, make).expect("nothing to make").is_empty());
-        assert_eq!(progress.damaged().len(), 3);
+        assert_eq!(progress.damaged().len(), 4);
     }
 
     #[test]
@@ -199,7 +208,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (store, progress) = (store(&folder), Progress::default());
         let make = |_, entry: Entry| {
-            entry.write("figure", b"1")?;
+            entry.write("figure", b"1");
             Err(RunError::Fault("no".into()))
         };
         let error = make_missing(&["a"], &store, &progress, make).expect_err("none is made");

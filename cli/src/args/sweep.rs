@@ -24,6 +24,10 @@ pub struct SweepArgs {
     #[arg(long)]
     pub status: bool,
 
+    /// Prints the summary.json of this run, and makes none; the table's column `run` has the names
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["shard", "status"])]
+    pub summary: Option<String>,
+
     /// Writes results.csv beside results.parquet
     #[arg(long)]
     pub csv: bool,

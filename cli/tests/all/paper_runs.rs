@@ -5,6 +5,9 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use flashlane_outputs::Results;
+use flashlane_sim::maker;
+
 /// Experiments of 21 short runs, in three lists.
 const PAPER: [&str; 7] = ["paper", "precompletion", "--quick", "--experiment", "E1,E2,A3", "--jobs", "1"];
 const RUNS: usize = 21;
@@ -52,14 +55,20 @@ fn count(folder: &Path) -> usize {
     fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
+/// How many runs a store has.
+fn there(desk: &Path, store: &str) -> usize {
+    let runs = Results::of(&desk.join(store), &maker()).expect("of this version");
+    runs.map_or(0, |runs| runs.names().len())
+}
+
 fn spawn(desk: &Path, args: &[&str]) -> Child {
     program(desk, args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
 }
 
-/// Waits until `folder` has this many entries; false if the program ended first.
-fn wait_for(child: &mut Child, folder: &Path, entries: usize) -> bool {
+/// Waits until the store has this many runs; false if the program ended first.
+fn wait_for(child: &mut Child, desk: &Path, store: &str, runs: usize) -> bool {
     let begun = Instant::now();
-    while count(folder) < entries {
+    while there(desk, store) < runs {
         assert!(begun.elapsed() < Duration::from_secs(120), "no run was made");
         if child.try_wait().expect("asked").is_some() {
             return false;
@@ -78,7 +87,7 @@ fn a_killed_paper_goes_on_where_it_stopped() {
     let whole = program(desk, &["--out", "whole"]).output().expect("the program runs");
     assert_eq!(counts(&whole), (RUNS, 0));
     assert_eq!(message(&whole.stdout), message(&unkept.stdout));
-    assert_eq!(count(&desk.join("whole/runs")), RUNS);
+    assert_eq!((there(desk, "whole"), count(&desk.join("whole/packs")), count(&desk.join("whole/runs"))), (RUNS, 1, 0));
     // Finished, it makes none, and writes the same.
     let before = results(desk, "whole");
     let again = program(desk, &["--out", "whole"]).output().expect("the program runs");
@@ -87,20 +96,22 @@ fn a_killed_paper_goes_on_where_it_stopped() {
     let mut kills = 0;
     for runs in [1, 4, 9, 14, 19] {
         let mut child = spawn(desk, &["--out", "killed"]);
-        kills += usize::from(wait_for(&mut child, &desk.join("killed/runs"), runs));
+        kills += usize::from(wait_for(&mut child, desk, "killed", runs));
         child.kill().expect("killed");
         child.wait().expect("ended");
     }
-    let there = count(&desk.join("killed/runs"));
+    let there = there(desk, "killed");
     println!("{kills} kills while runs were made, {there} of {RUNS} runs stood before the last start");
     assert!(!desk.join("killed/results.json").exists() || there == RUNS);
     assert_eq!(run(desk, &["--out", "killed"]), (RUNS - there, there), "what is there is not made again");
     assert!(results(desk, "killed") == before);
     assert_eq!(count(&desk.join("killed/unfinished")) + count(&desk.join("killed/claims")), 0, "nothing is left over");
     // A run that a loss of power damaged is made again.
-    let damaged =
-        fs::read_dir(desk.join("killed/runs")).expect("runs").next().expect("a run").expect("an entry").path();
-    fs::write(damaged.join("figures.json"), "{").expect("written");
+    let pack =
+        fs::read_dir(desk.join("killed/packs")).expect("packs").next().expect("a pack").expect("an entry").path();
+    let mut bytes = fs::read(&pack).expect("a pack");
+    *bytes.last_mut().expect("figures") = !bytes[bytes.len() - 1];
+    fs::write(&pack, bytes).expect("written");
     assert_eq!(run(desk, &["--out", "killed"]), (1, RUNS - 1));
     assert!(results(desk, "killed") == before);
 }
@@ -110,7 +121,7 @@ fn an_interrupted_paper_leaves_what_it_finished() {
     let desk = tempfile::tempdir().expect("a folder");
     let desk = desk.path();
     let mut child = spawn(desk, &["--out", "out"]);
-    let interrupted = wait_for(&mut child, &desk.join("out/runs"), 3);
+    let interrupted = wait_for(&mut child, desk, "out", 3);
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
     let output = child.wait_with_output().expect("ended");
     if !interrupted || output.status.code() == Some(0) {
@@ -120,7 +131,7 @@ fn an_interrupted_paper_leaves_what_it_finished() {
     assert!(sent.success());
     assert_eq!(output.status.code(), Some(130), "{}", message(&output.stderr));
     assert_eq!(count(&desk.join("out/unfinished")), 0, "unfinished runs are removed");
-    let there = count(&desk.join("out/runs"));
+    let there = there(desk, "out");
     assert!((3..RUNS).contains(&there) && !desk.join("out/results.json").exists(), "{there}");
     assert_eq!(run(desk, &["--out", "out"]), (RUNS - there, there));
 }
@@ -129,15 +140,15 @@ fn an_interrupted_paper_leaves_what_it_finished() {
 fn a_full_disk_ends_the_paper_and_the_next_one_goes_on() {
     let desk = tempfile::tempdir().expect("a folder");
     let desk = desk.path();
-    // A limit on the length of files stands for the end of the disk; figures are longer than 4 blocks.
-    let line = "ulimit -f 4; exec \"$0\" \"$@\" --out out";
+    // A limit on the length of files stands for the end of the disk; the record of a run is longer than a block.
+    let line = "ulimit -f 1; exec \"$0\" \"$@\" --out out";
     let program = env!("CARGO_BIN_EXE_flashlane");
     let output = Command::new("sh").args(["-c", line, program]).args(PAPER).current_dir(desk).output();
     let output = output.expect("sh runs");
     let err = message(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{err}");
-    assert!(err.contains("error: out/runs/") && err.contains("/figures.json: cannot be written"), "{err}");
-    assert_eq!(["runs", "unfinished", "claims"].map(|folder| count(&desk.join("out").join(folder))), [0; 3]);
+    assert!(err.contains("error: out/packs/") && err.contains(".open: cannot be written"), "{err}");
+    assert_eq!(["packs", "runs", "unfinished", "claims"].map(|folder| count(&desk.join("out").join(folder))), [0; 4]);
     assert_eq!(run(desk, &["--out", "out"]), (RUNS, 0));
 }
 

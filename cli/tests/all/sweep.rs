@@ -1,10 +1,12 @@
 //! `flashlane sweep` as a user runs it: the same bytes however a sweep was made, and clear refusals.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use flashlane_outputs::Results;
+use flashlane_sim::maker;
 use tempfile::TempDir;
 
 /// A small scenario with two flows; its runs take some milliseconds each. Python's tests read it too.
@@ -57,6 +59,30 @@ fn results(desk: &Path, store: &str) -> Vec<u8> {
     fs::read(desk.join(store).join("results.parquet")).expect("results")
 }
 
+/// The store `s` below `desk`.
+fn runs(desk: &Path, store: &str) -> Results {
+    Results::of(&desk.join(store), &maker()).expect("of this version").expect("a store")
+}
+
+/// How many runs a store has that may be there no more than begun.
+fn there(desk: &Path, store: &str) -> usize {
+    match Results::of(&desk.join(store), &maker()).expect("of this version") {
+        Some(runs) => runs.names().len(),
+        None => 0,
+    }
+}
+
+/// Where the record of the run `name` begins to say what it found, in the pack that has it.
+fn record_of(desk: &Path, store: &str, name: &str) -> (PathBuf, usize) {
+    let packs = fs::read_dir(desk.join(store).join("packs")).expect("packs");
+    let found = packs.map(|entry| entry.expect("an entry").path()).find_map(|pack| {
+        let bytes = fs::read(&pack).expect("a pack");
+        let at = bytes.windows(name.len()).position(|bytes| bytes == name.as_bytes())?;
+        Some((pack, at + name.len() + 16))
+    });
+    found.expect("its record")
+}
+
 fn count(folder: &Path) -> usize {
     fs::read_dir(folder).map_or(0, Iterator::count)
 }
@@ -104,22 +130,22 @@ fn a_run_of_a_sweep_has_the_bytes_of_a_comparison() {
     assert!(keys.iter().zip(&starts).all(|(key, start)| key.starts_with(start.as_str())), "{keys:?}");
 }
 
-/// One digit of a figure in a store: it came into the table of results unnoticed.
+/// One bit of a figure in a store: it came into the table of results unnoticed.
 #[test]
 fn a_damaged_run_is_made_again_and_named() {
     let desk = desk("[sweep]\nseeds = 3\n");
     let desk = desk.path();
     good(desk, &["sweep", "s.toml"]);
     let whole = results(desk, "s");
-    let mut runs: Vec<_> =
-        fs::read_dir(desk.join("s/runs")).expect("runs").map(|entry| entry.expect("an entry").path()).collect();
-    runs.sort();
-    let name = runs[1].file_name().expect("a name").to_string_lossy().into_owned();
-    let summary = fs::read_to_string(runs[1].join("summary.json")).expect("a summary");
-    let digit = summary.find("\"mean_ns\": ").expect("a mean") + "\"mean_ns\": ".len();
-    let other = if summary[digit..].starts_with('1') { "2" } else { "1" };
-    fs::write(runs[1].join("summary.json"), format!("{}{other}{}", &summary[..digit], &summary[digit + 1..]))
-        .expect("written");
+    let name = runs(desk, "s").names().remove(1);
+    let summary = good(desk, &["sweep", "s.toml", "--summary", &name]);
+    let (pack, at) = record_of(desk, "s", &name);
+    let mut bytes = fs::read(&pack).expect("a pack");
+    bytes[at + 100] ^= 1;
+    fs::write(&pack, bytes).expect("written");
+    let refused = run(desk, &["sweep", "s.toml", "--summary", &name]);
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(1) && message.contains("is damaged"), "{message}");
     let message = good(desk, &["sweep", "s.toml", "--status"]);
     assert!(
         message.contains("3 runs, 2 there, 1 missing") && message.contains(&format!("damaged  {name}")),
@@ -127,8 +153,8 @@ fn a_damaged_run_is_made_again_and_named() {
     );
     let message = good(desk, &["sweep", "s.toml"]);
     assert!(message.starts_with("3 runs, 1 made now and 2 there before\n"), "{message}");
-    assert!(message.contains(&format!("1 run was damaged and was made again: s/runs/{name}\n")), "{message}");
-    assert!(results(desk, "s") == whole && fs::read_to_string(runs[1].join("summary.json")).expect("there") == summary);
+    assert!(message.contains(&format!("1 run was damaged and was made again: {name}\n")), "{message}");
+    assert!(results(desk, "s") == whole && good(desk, &["sweep", "s.toml", "--summary", &name]) == summary);
     assert!(!good(desk, &["sweep", "s.toml"]).contains("damaged"));
 }
 
@@ -194,10 +220,10 @@ fn a_sweep_killed_ten_times_ends_with_the_results_of_an_undisturbed_one() {
         child.kill().expect("killed");
         child.wait().expect("ended");
         left += usize::from(count(&desk.join("killed/unfinished")) > 0);
-        let (there, before) = (count(&desk.join("killed/runs")), desk.join("killed/results.parquet").exists());
+        let (there, before) = (there(desk, "killed"), desk.join("killed/results.parquet").exists());
         assert!(!before || there == 60, "results of {there} runs");
     }
-    let there = count(&desk.join("killed/runs"));
+    let there = there(desk, "killed");
     let message = good(desk, &["sweep", "s.toml", "--out", "killed"]);
     assert_eq!(made(&message), 60 - there, "what is there is never made again");
     assert!(results(desk, "whole") == results(desk, "killed"));
@@ -229,10 +255,11 @@ fn shards_and_processes_at_once_give_the_same_results() {
     assert!(!desk.join("parts/results.parquet").exists());
     // The other part, made elsewhere and copied.
     good(desk, &["sweep", "s.toml", "--out", "other", "--shard", "2/2"]);
-    for entry in fs::read_dir(desk.join("other/runs")).expect("runs") {
+    for entry in fs::read_dir(desk.join("other/packs")).expect("packs") {
         let entry = entry.expect("an entry");
-        fs::rename(entry.path(), desk.join("parts/runs").join(entry.file_name())).expect("moved");
+        fs::copy(entry.path(), desk.join("parts/packs").join(entry.file_name())).expect("copied");
     }
+    assert_eq!(count(&desk.join("parts/packs")), 2);
     assert_eq!(made(&good(desk, &["sweep", "s.toml", "--out", "parts"])), 0);
     assert!(results(desk, "whole") == results(desk, "parts"));
 
@@ -245,6 +272,25 @@ fn shards_and_processes_at_once_give_the_same_results() {
     println!("two processes at once made {counts:?} of 60 runs");
     assert!(counts.iter().all(|&n| n <= 60) && counts.iter().sum::<usize>() >= 60, "{counts:?}");
     assert!(results(desk, "whole") == results(desk, "both"));
+    assert!(count(&desk.join("both/packs")) <= 2, "a pack for each");
+}
+
+/// What `compare` writes for the scenario of a run can be had from the pack.
+#[test]
+fn the_summary_of_a_packed_run_is_printed() {
+    let desk = desk("[sweep]\nseeds = [7]\n");
+    let desk = desk.path();
+    good(desk, &["sweep", "s.toml", "--csv"]);
+    let table = fs::read_to_string(desk.join("s/results.csv")).expect("a table");
+    let name = table.lines().nth(1).and_then(|line| line.split(',').nth(1)).expect("a run").to_owned();
+    fs::write(desk.join("one.toml"), format!("name = \"sweep\"\nseed = 7\n{SCENARIO}")).expect("written");
+    good(desk, &["compare", "one.toml", "--out", "one"]);
+    let printed = good(desk, &["sweep", "s.toml", "--summary", &name]);
+    assert!(printed == fs::read_to_string(desk.join("one/summary.json")).expect("a summary"));
+    let other = run(desk, &["sweep", "s.toml", "--summary", "0123456789abcdef"]);
+    let message = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert!(other.status.code() == Some(1) && message.contains("0123456789abcdef"), "{message}");
+    assert!(refused(desk, &["sweep", "s.toml", "--out", "no", "--summary", &name]).contains("no: is no store of runs"));
 }
 
 #[test]
@@ -336,7 +382,7 @@ fn wrong_stores_and_shards_are_refused() {
 fn a_full_disk_ends_the_sweep_and_the_next_one_goes_on() {
     let desk = desk("[sweep]\nseeds = 3\n");
     let desk = desk.path();
-    // A limit on the length of files stands for the end of the disk; summaries are longer than 8 blocks.
+    // A limit on the length of files stands for the end of the disk; the record of a run is longer than a block.
     let limited = |blocks: &str| {
         let line = format!("ulimit -f {blocks}; exec \"$0\" sweep s.toml --jobs 1");
         Command::new("sh")
@@ -345,11 +391,11 @@ fn a_full_disk_ends_the_sweep_and_the_next_one_goes_on() {
             .output()
             .expect("sh runs")
     };
-    let output = limited("8");
+    let output = limited("1");
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.starts_with("error: s/runs/") && message.contains("/summary.json: cannot be written"), "{message}");
-    assert_eq!(count(&desk.join("s/runs")) + count(&desk.join("s/unfinished")) + count(&desk.join("s/claims")), 0);
+    assert!(message.starts_with("error: s/packs/") && message.contains(".open: cannot be written"), "{message}");
+    assert_eq!(["packs", "runs", "unfinished", "claims"].map(|folder| count(&desk.join("s").join(folder))), [0; 4]);
     assert_eq!(made(&good(desk, &["sweep", "s.toml"])), 3);
 }
 
@@ -359,7 +405,7 @@ fn an_interrupted_sweep_leaves_what_it_finished() {
     let desk = desk.path();
     let child = spawn(desk, &["sweep", "s.toml", "--jobs", "1"]);
     let begun = Instant::now();
-    while count(&desk.join("s/runs")) < 3 {
+    while there(desk, "s") < 3 {
         assert!(begun.elapsed() < Duration::from_secs(60), "no run was made");
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -372,6 +418,6 @@ fn an_interrupted_sweep_leaves_what_it_finished() {
     }
     assert_eq!(output.status.code(), Some(130));
     assert_eq!(count(&desk.join("s/unfinished")), 0, "unfinished runs are removed");
-    let there = count(&desk.join("s/runs"));
+    let there = there(desk, "s");
     assert_eq!(made(&good(desk, &["sweep", "s.toml"])), 60 - there);
 }

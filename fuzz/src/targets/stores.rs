@@ -37,10 +37,11 @@ thread_local! {
     static KEPT: RefCell<Option<Kept>> = const { RefCell::new(None) };
 }
 
-/// Files of a store that are damaged, below its folder; NAME is the run. The last is put in by a program that writes wrong results, so that
-/// the list of the run's files agrees with it.
-const FILES: [&str; 7] = [
+/// Files of a store that are damaged, below its folder; NAME is the run. The first two are those of a store with packs, the next three of one
+/// with folders. The last is put in by a program that writes wrong results, so that the record's hash agrees with it.
+const FILES: [&str; 8] = [
     "store.json",
+    "packs/one.pack",
     "runs/NAME/whole.json",
     "runs/NAME/summary.json",
     "runs/NAME/made-by.json",
@@ -55,7 +56,7 @@ struct Kept {
     sweep: Sweep,
     plan: Plan,
     /// Its files, below the store's folder, in the order of [`FILES`].
-    files: [(String, Vec<u8>); 4],
+    files: [(String, Vec<u8>); 5],
     table: Vec<u8>,
 }
 
@@ -69,12 +70,17 @@ impl Kept {
         let options = Options { audit: false, rows: None, activity: false, progress: None };
         let summary = compare(&scenario, &options).expect("a run").summary.to_json().into_bytes();
         let folder = tempfile::tempdir().expect("a folder");
-        let files = [0, 1, 2, 3].map(|at| (FILES[at].replace("NAME", &plan.runs[0].name), Vec::new()));
+        let files = [0, 1, 2, 3, 4].map(|at| (FILES[at].replace("NAME", &plan.runs[0].name), Vec::new()));
         let mut kept = Kept { folder, sweep, plan, files, table: Vec::new() };
-        kept.put(&summary);
-        for at in 0..4 {
+        kept.put(&summary, true);
+        for at in [0, 2, 3, 4] {
             kept.files[at].1 = std::fs::read(kept.path(&kept.files[at].0)).expect("a file of the store");
         }
+        kept.remove_results();
+        kept.put(&summary, false);
+        let packs = std::fs::read_dir(kept.path("packs")).expect("packs");
+        let pack = packs.map(|entry| entry.expect("an entry").path()).next().expect("a pack");
+        kept.files[1].1 = std::fs::read(pack).expect("a pack");
         kept.table = kept.table_of(&kept.open().expect("a store")).expect("a table");
         kept
     }
@@ -91,15 +97,26 @@ impl Kept {
         &self.plan.runs[0].name
     }
 
-    /// Makes the run, with this summary.
-    fn put(&self, summary: &[u8]) {
+    /// Makes the run, with this summary, as a folder or as a record.
+    fn put(&self, summary: &[u8], is_folder: bool) {
         let store = self.open().expect("a store");
         let Claim::Ours(entry) = store.claim(self.name(), false).expect("a claim") else {
             panic!("nobody else has the run");
         };
-        entry.write(SUMMARY, summary).expect("written");
-        entry.write("made-by.json", b"{}").expect("written");
+        match is_folder {
+            true => entry.begin(SUMMARY).and_then(|file| file.write_whole(summary)).expect("written"),
+            false => entry.write(SUMMARY, summary),
+        }
+        entry.write("made-by.json", b"{}");
         entry.commit().expect("there");
+    }
+
+    /// Leaves a store without results.
+    fn remove_results(&self) {
+        for folder in ["packs", "runs"] {
+            std::fs::remove_dir_all(self.path(folder)).expect("removed");
+            std::fs::create_dir(self.path(folder)).expect("made");
+        }
     }
 
     fn table_of(&self, store: &Store) -> Result<Vec<u8>, String> {
@@ -111,24 +128,26 @@ impl Kept {
 
     fn seeds(&self) -> Vec<Vec<u8>> {
         let content = |at: usize| match at {
-            0..4 => self.files[at].1.clone(),
-            6 => self.files[2].1.clone(),
+            0..5 => self.files[at].1.clone(),
+            7 => self.files[3].1.clone(),
             _ => Vec::new(),
         };
         (0..FILES.len()).map(|at| [vec![at as u8], content(at)].concat()).collect()
     }
 
     fn feed(&self, input: &[u8]) -> String {
-        for (file, content) in &self.files {
-            std::fs::write(self.path(file), content).expect("written");
-        }
         let (first, content) = input.split_first().unwrap_or((&0, &[]));
-        let file = FILES[usize::from(*first) % FILES.len()];
-        let by_program = file == FILES[6];
+        let at = usize::from(*first) % FILES.len();
+        let (file, by_program) = (FILES[at], at == 7);
+        self.remove_results();
+        std::fs::write(self.path(&self.files[0].0), &self.files[0].1).expect("written");
         if by_program {
-            std::fs::remove_file(self.path(&self.files[1].0)).expect("removed");
-            self.put(content);
+            self.put(content, false);
         } else {
+            for (file, content) in if (2..5).contains(&at) { &self.files[2..] } else { &self.files[1..2] } {
+                std::fs::create_dir_all(self.path(file).parent().expect("inside the store")).expect("made");
+                std::fs::write(self.path(file), content).expect("written");
+            }
             let path = self.path(&file.replace("NAME", self.name()));
             std::fs::create_dir_all(path.parent().expect("inside the store")).expect("made");
             std::fs::write(path, content).expect("written");
@@ -137,7 +156,7 @@ impl Kept {
             Ok(store) => store,
             Err(printed) => return format!("refused {printed}"),
         };
-        let state = store.state(self.name());
+        let state = store.results().state(self.name());
         let claim = store.claim(self.name(), false).expect("nothing is wrong with the disk");
         assert_eq!(matches!(claim, Claim::There), state == State::Whole, "{claim:?}");
         drop(claim);

@@ -7,17 +7,20 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Existing, Inputs, OutFile, OutputError};
-use super::contents::regular;
+use super::folder::regular;
 
 /// The file that says what made a store.
 const ABOUT: &str = "store.json";
 /// Version of the layout.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
+/// One whose results are folders, which are read. It becomes this one's when it is opened to add results, so that no program that does not
+/// know packs makes them again.
+const FOLDERS: u32 = 2;
 /// The most bytes of the file.
 const MAX_BYTES: u64 = 1 << 16;
 
 /// What made a store.
-#[derive(Serialize, Deserialize, PartialEq, Eq)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct About {
     layout: u32,
     flashlane: String,
@@ -37,7 +40,7 @@ impl About {
     /// Whether there is a store at `path`.
     pub(super) fn is_there(&self, path: &Path) -> Result<bool, OutputError> {
         match text_of(&path.join(ABOUT)) {
-            Ok(text) => self.same(path, &text).map(|()| true),
+            Ok(text) => self.same(path, &text).map(|_| true),
             Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
             Err(e) => Err(OutputError::io(&path.join(ABOUT), &e)),
         }
@@ -48,7 +51,10 @@ impl About {
         let file = root.join(ABOUT);
         loop {
             match text_of(&file) {
-                Ok(text) => return self.same(shown, &text),
+                Ok(text) => match self.same(shown, &text)? {
+                    FOLDERS => return self.write(shown, &file, Existing::ReplaceLate),
+                    _ => return Ok(()),
+                },
                 Err(e) if e.kind() == ErrorKind::NotFound => {}
                 Err(e) => return Err(OutputError::io(&shown.join(ABOUT), &e)),
             }
@@ -62,21 +68,24 @@ impl About {
                 );
                 return Err(OutputError::refused(shown, message));
             }
-            let json = serde_json::to_string_pretty(self).map_err(|e| OutputError::io(shown, &e.into()))?;
-            let keep = Existing::Keep("has come to be there meanwhile");
-            let written = OutFile::create(&file, keep, &Inputs::default())
-                .and_then(|out| out.write_whole(format!("{json}\n").as_bytes()));
-            match written {
+            match self.write(shown, &file, Existing::Keep("has come to be there meanwhile")) {
                 Err(error) if !file.exists() => return Err(error),
                 _ => {}
             }
         }
     }
 
-    /// Checks that `text`, of a store's file, says the same.
-    fn same(&self, shown: &Path, text: &str) -> Result<(), OutputError> {
+    fn write(&self, shown: &Path, file: &Path, existing: Existing) -> Result<(), OutputError> {
+        let json = serde_json::to_string_pretty(self).map_err(|e| OutputError::io(shown, &e.into()))?;
+        OutFile::create(file, existing, &Inputs::default())?.write_whole(format!("{json}\n").as_bytes())
+    }
+
+    /// Checks that `text`, of a store's file, says the same or is of an older layout that is read; returns the layout.
+    fn same(&self, shown: &Path, text: &str) -> Result<u32, OutputError> {
         let message = match serde_json::from_str::<About>(text) {
-            Ok(found) if found == *self => return Ok(()),
+            Ok(found) if found.flashlane == self.flashlane && [self.layout, FOLDERS].contains(&found.layout) => {
+                return Ok(found.layout);
+            }
             Ok(found) if found.flashlane != self.flashlane => format!(
                 "holds runs of flashlane {}, whose figures may differ from those of this one, {}; name another folder, or delete \
              this one to have its runs made again",

@@ -1,34 +1,39 @@
-//! A result in a store, while it is made and when it is there.
+//! A result while it is made.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::{OutFile, OutputError, registry};
-use super::contents::{Contents, WHOLE};
-
-/// The folder of results.
-pub(super) const RESULTS: &str = "runs";
+use super::folder::{Contents, RESULTS, State, WHOLE, state};
+use super::pack::{self, Files};
+use super::results::Results;
 
 /// A result being made. Dropped before [`Entry::commit`], it leaves nothing.
 #[derive(Debug)]
 pub struct Entry {
-    pub(super) root: PathBuf,
-    pub(super) shown: PathBuf,
+    pub(super) results: Arc<Results>,
     pub(super) name: String,
+    /// The files that were written whole.
+    pub(super) whole: Mutex<Files>,
+    /// Has the files that were begun, from the first on.
     pub(super) folder: PathBuf,
+    /// Set when the folder gets its name.
+    pub(super) folders: Arc<AtomicBool>,
     pub(super) claim: PathBuf,
     /// Locked until the entry is dropped.
     pub(super) _lock: File,
 }
 
 impl Entry {
-    /// Begins a file of the result: a name, or a path with `/` between names.
+    /// Begins a file of the result, which makes it a folder: a name, or a path with `/` between names.
     ///
     /// # Errors
     /// A path that is in use, or a system error.
     pub fn begin(&self, file: &str) -> Result<OutFile, OutputError> {
-        let shown = self.shown.join(file);
+        let shown = self.shown().join(file);
         let path = self.folder.join(file);
         let _held = registry::hold();
         let begun = path.parent().map_or(Ok(()), fs::create_dir_all);
@@ -36,27 +41,44 @@ impl Entry {
         Ok(OutFile::unsynced(begun.map_err(|e| OutputError::io(&shown, &e))?, &shown))
     }
 
-    /// Writes a file of the result.
-    ///
-    /// # Errors
-    /// As [`Entry::begin`].
-    pub fn write(&self, file: &str, bytes: &[u8]) -> Result<(), OutputError> {
-        self.begin(file)?.write_whole(bytes)
+    /// Gives the result a file. It is kept in memory until the result is complete.
+    pub fn write(&self, file: &str, bytes: &[u8]) {
+        self.whole.lock().unwrap_or_else(PoisonError::into_inner).push((file.to_owned(), bytes.to_owned()));
     }
 
-    /// Gives the complete result its name, which is returned.
+    /// Adds the complete result to the store, as a record in a pack, or as a folder if it has files that were begun or is large. Returns the
+    /// path of the pack or the folder.
     ///
     /// # Errors
     /// A fault of the machine.
     pub fn commit(&self) -> Result<PathBuf, OutputError> {
-        let io = |e: io::Error| OutputError::io(&self.shown, &e);
+        let files = std::mem::take(&mut *self.whole.lock().unwrap_or_else(PoisonError::into_inner));
+        if !self.folder.exists() {
+            let record = pack::record(&self.name, &files).map_err(|e| OutputError::io(&self.shown(), &e))?;
+            if let Some(record) = record {
+                let _held = registry::hold();
+                let appended = self.results.packs().append(&self.name, &record);
+                return appended.map_err(|(path, e)| {
+                    let inside = path.strip_prefix(&self.results.root).unwrap_or(&path);
+                    OutputError::io(&self.results.shown.join(inside), &e)
+                });
+            }
+        }
+        files.iter().try_for_each(|(file, bytes)| self.begin(file)?.write_whole(bytes))?;
+        self.commit_folder()
+    }
+
+    fn commit_folder(&self) -> Result<PathBuf, OutputError> {
+        let shown = self.shown();
+        let io = |e: io::Error| OutputError::io(&shown, &e);
         let json = Contents::of(&self.folder).and_then(|contents| contents.to_json()).map_err(io)?;
-        self.write(WHOLE, &json)?;
-        let place = self.root.join(RESULTS).join(&self.name);
+        self.begin(WHOLE)?.write_whole(&json)?;
+        let place = self.results.root.join(RESULTS).join(&self.name);
+        self.folders.store(true, Ordering::Relaxed);
         let _held = registry::hold();
         match fs::rename(&self.folder, &place) {
             Err(e) if matches!(e.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists) => {
-                if state(&self.root, &self.name) == State::Whole {
+                if state(&self.results.root, &self.name) == State::Whole {
                     return Ok(place);
                 }
                 // Damaged, or what a loss of power left.
@@ -66,6 +88,11 @@ impl Entry {
             other => other.map_err(io)?,
         }
         Ok(place)
+    }
+
+    /// The folder, as the user would call it.
+    fn shown(&self) -> PathBuf {
+        self.results.shown.join(RESULTS).join(&self.name)
     }
 }
 
@@ -77,37 +104,4 @@ impl Drop for Entry {
         }
         let _ = fs::remove_file(&self.claim);
     }
-}
-
-/// What a store has of a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Nothing.
-    Absent,
-    /// Files that are not those that were written, as far as that is looked at: see [`Store::state`](super::Store::state).
-    Damaged,
-    /// All of it.
-    Whole,
-}
-
-/// What the store at `root` has of the result `name`.
-pub(super) fn state(root: &Path, name: &str) -> State {
-    let folder = root.join(RESULTS).join(name);
-    match Contents::read(&folder) {
-        Some(contents) if contents.hold(&folder) => State::Whole,
-        None if !folder.exists() => State::Absent,
-        _ => State::Damaged,
-    }
-}
-
-/// The bytes of a file of the result `name` in the store at `root`, which the user calls `shown`, if they are those that were written.
-pub(super) fn read(root: &Path, shown: &Path, name: &str, file: &str) -> Result<Vec<u8>, OutputError> {
-    let result = Path::new(RESULTS).join(name);
-    let fault = |message: String| OutputError::fault(&shown.join(&result).join(file), message);
-    let folder = root.join(&result);
-    fs::metadata(folder.join(file)).map_err(|e| fault(format!("cannot be read: {e}")))?;
-    let bytes = Contents::read(&folder).and_then(|contents| contents.bytes_of(&folder, file));
-    bytes.ok_or_else(|| {
-        fault("is damaged: its bytes are not those that were written; the next run makes it again".into())
-    })
 }

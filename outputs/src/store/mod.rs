@@ -1,8 +1,9 @@
-//! A store: a folder of results that several processes fill. Each result is a folder that is whole or absent, made once.
+//! A store: results that several processes make together. Each is whole or absent, and made once.
 //!
 //! ```text
 //! store.json         what made the store
-//! runs/NAME/         a result; whole.json in it lists its files, their lengths and hashes
+//! packs/NAME.pack    results, one record after the other; packs/NAME.open is being written
+//! runs/NAME/         a result with files that are written bit by bit; whole.json in it lists them, their lengths and hashes
 //! claims/NAME        locked by the process that makes that result
 //! unfinished/RANDOM/ what one process has not finished; its file `lock` is locked as long as the process exists
 //! ```
@@ -10,25 +11,37 @@
 //! Promises that a result is never made by two processes at the same time, nor again once it is there, as far as the file
 //! system has locks, and that a process that is killed loses only what it had not finished. Results are synced to the disk
 //! together, every [`BATCH`] results and [`Store::sync`]. One that a loss of power, a disk or a person damaged is made again, because its
-//! files do not have their lengths or hashes.
+//! bytes do not have their hashes.
+//!
+//! A store written before packs has all its results in folders; it is read as it is, and what is added is packed.
 
 mod about;
-mod contents;
 mod entry;
+mod folder;
+mod lock;
+mod pack;
+mod packs;
+mod results;
+#[cfg(all(test, unix))]
+mod tests;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::registry::{self, Unfinished};
 use super::{Existing, Inputs, OutFile, OutputError, exchange, leftover, place};
 use about::About;
-use entry::{RESULTS, read, state};
+use folder::RESULTS;
+use lock::{is_at, lock_file};
+use packs::PACKS;
 
-pub use entry::{Entry, State};
+pub use entry::Entry;
+pub use folder::State;
+pub use results::Results;
 
 const CLAIMS: &str = "claims";
 const UNFINISHED: &str = "unfinished";
@@ -41,13 +54,14 @@ const WAIT: Duration = Duration::from_secs(10);
 /// A store, open for reading and writing.
 #[derive(Debug)]
 pub struct Store {
-    shown: PathBuf,
-    root: PathBuf,
+    results: Arc<Results>,
     /// What this process has not finished.
     own: PathBuf,
     /// Locked until the process ends.
     _lock: File,
     begun: AtomicU64,
+    /// Whether folders of results got their names since the last sync.
+    folders: Arc<AtomicBool>,
     unsynced: Mutex<Unsynced>,
 }
 
@@ -88,7 +102,7 @@ impl Store {
         inputs.refuse_folder(path, &root)?;
         fs::create_dir_all(&root).map_err(io)?;
         About::of(version).check(path, &root)?;
-        for folder in [RESULTS, CLAIMS, UNFINISHED] {
+        for folder in [PACKS, RESULTS, CLAIMS, UNFINISHED] {
             fs::create_dir_all(root.join(folder)).map_err(io)?;
         }
         leftover::sweep_all(&root);
@@ -96,52 +110,35 @@ impl Store {
         sweep_claims(&root.join(CLAIMS));
         let (own, lock) = occupy(&root.join(UNFINISHED)).map_err(io)?;
         registry::hold().add(Unfinished::Scratch(own.clone()));
+        let stem = own.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        packs::close_abandoned(&root, &stem).map_err(|e| OutputError::io(&path.join(PACKS), &e))?;
+        let results = Arc::new(Results::read_from(path, &root, stem)?);
         let unsynced = Mutex::new(Unsynced { results: 0, since: Instant::now() });
-        Ok(Store { shown: path.into(), root, own, _lock: lock, begun: AtomicU64::new(0), unsynced })
-    }
-
-    /// Whether there is a store at `path`.
-    ///
-    /// # Errors
-    /// As [`Store::open`].
-    pub fn is_there(path: &Path, version: &str) -> Result<bool, OutputError> {
-        About::of(version).is_there(path)
+        let (begun, folders) = (AtomicU64::new(0), Arc::default());
+        Ok(Store { results, own, _lock: lock, begun, folders, unsynced })
     }
 
     /// The folder, as the user named it.
     pub fn path(&self) -> &Path {
-        &self.shown
+        &self.results.shown
+    }
+
+    /// The results, with those that other processes had added when that was last looked at.
+    pub fn results(&self) -> &Results {
+        &self.results
     }
 
     /// Whether the result `name` is there and whole.
     pub fn has(&self, name: &str) -> bool {
-        self.state(name) == State::Whole
-    }
-
-    /// What there is of the result `name`: all its files must have their lengths, and those up to 4 MiB their hashes.
-    pub fn state(&self, name: &str) -> State {
-        state(&self.root, name)
-    }
-
-    /// What there is of the result `name` in the store at `path`, which need not be open.
-    pub fn state_in(path: &Path, name: &str) -> State {
-        state(path, name)
+        self.results.has(name)
     }
 
     /// A file of the result `name`.
     ///
     /// # Errors
-    /// If it cannot be read, or is not the file that was written.
+    /// As [`Results::read`].
     pub fn read(&self, name: &str, file: &str) -> Result<Vec<u8>, OutputError> {
-        read(&self.root, &self.shown, name, file)
-    }
-
-    /// A file of the result `name` in the store at `path`, which need not be open.
-    ///
-    /// # Errors
-    /// As [`Store::read`].
-    pub fn read_in(path: &Path, name: &str, file: &str) -> Result<Vec<u8>, OutputError> {
-        read(path, path, name, file)
+        self.results.read(name, file)
     }
 
     /// Claims the result `name`; if `wait`, waits until another process that makes it has ended.
@@ -152,8 +149,8 @@ impl Store {
         if self.has(name) {
             return Ok(Claim::There);
         }
-        let claim = self.root.join(CLAIMS).join(name);
-        let io = |e: io::Error| OutputError::io(&self.shown.join(CLAIMS).join(name), &e);
+        let claim = self.results.root.join(CLAIMS).join(name);
+        let io = |e: io::Error| OutputError::io(&self.path().join(CLAIMS).join(name), &e);
         let lock = loop {
             let file = lock_file(&claim, OpenOptions::new().create(true)).map_err(io)?;
             if wait {
@@ -167,16 +164,21 @@ impl Store {
                 break file;
             }
         };
+        // Whoever had the claim before has added the result to a pack.
+        self.results.refresh()?;
         if self.has(name) {
             let _ = fs::remove_file(&claim);
             return Ok(Claim::There);
         }
-        let folder = self.own.join(self.begun.fetch_add(1, Ordering::Relaxed).to_string());
-        let held = registry::hold();
-        fs::create_dir(&folder).map_err(io)?;
-        drop(held);
-        let shown = self.shown.join(RESULTS).join(name);
-        Ok(Claim::Ours(Entry { root: self.root.clone(), shown, name: name.into(), folder, claim, _lock: lock }))
+        Ok(Claim::Ours(Entry {
+            results: Arc::clone(&self.results),
+            name: name.into(),
+            whole: Mutex::default(),
+            folder: self.own.join(self.begun.fetch_add(1, Ordering::Relaxed).to_string()),
+            folders: Arc::clone(&self.folders),
+            claim,
+            _lock: lock,
+        }))
     }
 
     /// Notes that a result was finished, and syncs if enough are.
@@ -199,7 +201,13 @@ impl Store {
     /// # Errors
     /// A fault of the disk.
     pub fn sync(&self) -> Result<(), OutputError> {
-        exchange::sync_all_of(&self.root).map_err(|e| OutputError::io(&self.shown, &e))
+        let io = |e: io::Error| OutputError::io(self.path(), &e);
+        let unsynced = self.results.packs().take_unsynced().map_err(io)?;
+        unsynced.map_or(Ok(()), |unsynced| unsynced.sync()).map_err(io)?;
+        match self.folders.swap(false, Ordering::Relaxed) {
+            true => exchange::sync_all_of(&self.results.root).map_err(io),
+            false => Ok(()),
+        }
     }
 
     /// Begins the file `name` beside the results, which replaces one of that name, also one that another process writes meanwhile.
@@ -207,37 +215,17 @@ impl Store {
     /// # Errors
     /// As [`OutFile::create`].
     pub fn begin(&self, name: &str) -> Result<OutFile, OutputError> {
-        OutFile::create(&self.shown.join(name), Existing::ReplaceLate, &Inputs::default())
+        OutFile::create(&self.path().join(name), Existing::ReplaceLate, &Inputs::default())
     }
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
         let mut registry = registry::hold();
+        self.results.packs().close();
         registry.forget(&self.own);
         let _ = fs::remove_dir_all(&self.own);
     }
-}
-
-/// Opens a file to lock it, unless something else has its name: a named pipe would wait for a reader.
-fn lock_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    match fs::metadata(path) {
-        Ok(about) if !about.is_file() => Err(ErrorKind::InvalidInput.into()),
-        _ => options.append(true).open(path),
-    }
-}
-
-/// Whether `file` is the one at `path`.
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let (Ok(own), Ok(there)) = (file.metadata(), fs::metadata(path)) else { return false };
-    (own.dev(), own.ino()) == (there.dev(), there.ino())
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, path: &Path) -> bool {
-    path.exists()
 }
 
 /// Creates this process's folder of unfinished results, and locks it.

@@ -35,7 +35,7 @@ impl ResultsDir {
         Folder::create(path, inputs).map(|folder| ResultsDir(Place::Folder(folder)))
     }
 
-    /// The folder of a result in a store.
+    /// A result in a store, which is a folder only if it has rows.
     pub fn of_store(entry: Entry) -> ResultsDir {
         ResultsDir(Place::Entry(entry))
     }
@@ -81,7 +81,13 @@ impl ResultsDir {
     /// # Errors
     /// See [`Folder::begin`].
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), OutputError> {
-        self.begin(name)?.write_whole(bytes)
+        match &self.0 {
+            Place::Entry(entry) => {
+                entry.write(name, bytes);
+                Ok(())
+            }
+            Place::Folder(_) | Place::Memory(_) => self.begin(name)?.write_whole(bytes),
+        }
     }
 
     /// Begins a file of these rows, `requests.parquet` or `transactions.csv`, beside the folder's other files or in the

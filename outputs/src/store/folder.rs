@@ -1,4 +1,4 @@
-//! The list of a result's files, with which each is recognised: its length and its BLAKE3 hash.
+//! A result that is a folder, which has a list of its files: with its length and its BLAKE3 hash each is recognised.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -7,6 +7,10 @@ use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
+use super::super::OutputError;
+
+/// The folder of results that are folders.
+pub(super) const RESULTS: &str = "runs";
 /// The file of a result that lists the others; written last.
 pub(super) const WHOLE: &str = "whole.json";
 /// Files up to this many bytes are read to see whether a result is whole, which happens whenever a store is opened for it: all that
@@ -24,6 +28,17 @@ pub(super) struct Contents(BTreeMap<String, Content>);
 struct Content {
     bytes: u64,
     blake3: String,
+}
+
+/// What a store has of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Nothing.
+    Absent,
+    /// Bytes that are not those that were written, as far as that is looked at: see [`Results::state`](super::Results::state).
+    Damaged,
+    /// All of it.
+    Whole,
 }
 
 impl Contents {
@@ -81,6 +96,28 @@ impl Content {
     fn is(&self, bytes: &[u8]) -> bool {
         self.bytes == bytes.len() as u64 && self.blake3 == text(&blake3::hash(bytes))
     }
+}
+
+/// What the store at `root` has of the result `name`.
+pub(super) fn state(root: &Path, name: &str) -> State {
+    let folder = root.join(RESULTS).join(name);
+    match Contents::read(&folder) {
+        Some(contents) if contents.hold(&folder) => State::Whole,
+        None if !folder.exists() => State::Absent,
+        _ => State::Damaged,
+    }
+}
+
+/// The bytes of a file of the result `name` in the store at `root`, which the user calls `shown`, if they are those that were written.
+pub(super) fn read(root: &Path, shown: &Path, name: &str, file: &str) -> Result<Vec<u8>, OutputError> {
+    let result = Path::new(RESULTS).join(name);
+    let fault = |message: String| OutputError::fault(&shown.join(&result).join(file), message);
+    let folder = root.join(&result);
+    fs::metadata(folder.join(file)).map_err(|e| fault(format!("cannot be read: {e}")))?;
+    let bytes = Contents::read(&folder).and_then(|contents| contents.bytes_of(&folder, file));
+    bytes.ok_or_else(|| {
+        fault("is damaged: its bytes are not those that were written; the next run makes it again".into())
+    })
 }
 
 /// The bytes of a regular file of at most this many. Others, such as named pipes, which wait for a writer, are not opened.
