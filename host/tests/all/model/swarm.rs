@@ -11,6 +11,12 @@ fn environment(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: must be a whole number")))
 }
 
+/// Whether a scene has CPUs with background threads that no thread of an application is ever on.
+fn background_alone_on_a_cpu(scene: &Scene) -> bool {
+    let threads: usize = scene.applications.iter().map(|application| application.begins.len()).sum();
+    threads < scene.host.cpus as usize && !scene.host.background.is_empty()
+}
+
 /// What the plain model makes of a scene, or how the host differs from it.
 fn compare(scene: &Scene) -> Result<RunResult, String> {
     let plain = play(scene, Plain::new(&scene.host));
@@ -39,7 +45,7 @@ fn shortest(scene: &Scene) -> Scene {
 #[test]
 fn host_scenes_against_the_plain_model() {
     let (first, runs) = (environment("SWARM_SEED").unwrap_or(1), environment("SWARM_RUNS").unwrap_or(SCENES));
-    let mut sums = [0u64; 8];
+    let (mut sums, mut alone) = ([0u64; 8], 0);
     for seed in first..first.saturating_add(runs) {
         let scene = sample::scene(seed);
         match std::panic::catch_unwind(|| compare(&scene)) {
@@ -56,6 +62,7 @@ fn host_scenes_against_the_plain_model() {
                     meter.reads.miss + meter.writes.miss,
                     adapted,
                 ];
+                alone += u64::from(background_alone_on_a_cpu(&scene));
                 sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
             }
             outcome => {
@@ -69,4 +76,5 @@ fn host_scenes_against_the_plain_model() {
     }
     // I/Os, interrupts, messages, too late, given up, hits, misses, windows: scenes in which little happens would hold little.
     assert!(runs < SCENES || sums.iter().all(|&sum| sum > runs / 20), "the scenes have become too tame: {sums:?}");
+    assert!(runs < SCENES || alone > runs / 50, "CPUs without threads of applications in {alone} scenes only");
 }
