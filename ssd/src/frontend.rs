@@ -38,7 +38,7 @@ pub(crate) struct Frontend {
     /// Device to host.
     outward: Link,
     /// Requests served from memory, each with the instant when its data is ready.
-    from_memory: VecDeque<(Time, RequestSlot)>,
+    from_memory: Due,
     /// Time the memory takes to serve a request.
     memory: Duration,
     /// When to ask the admit decision again.
@@ -60,7 +60,7 @@ impl Frontend {
             queues: Queues::new(&config.front, config.flows.len()),
             inward: Link::new(&config.front, decision),
             outward: Link::new(&config.front, Duration::ZERO),
-            from_memory: VecDeque::new(),
+            from_memory: Due::new(),
             memory: config.memory,
             ask_again: Time::NEVER,
             wake: Time::NEVER,
@@ -78,7 +78,7 @@ impl Frontend {
         }
         let bytes = if op == Op::Write { bytes } else { 0 };
         self.inward.send(state.now(), slot, bytes);
-        self.next = self.next.min(self.inward.next());
+        self.next = self.next.min(self.inward.in_transit.next);
     }
 
     /// Takes a command into the device.
@@ -105,9 +105,8 @@ impl Frontend {
     }
 
     fn refresh(&mut self) {
-        let from_memory = self.from_memory.front().map_or(Time::NEVER, |&(at, _)| at);
-        let link = self.inward.next().min(self.outward.next());
-        self.next = from_memory.min(link).min(self.ask_again).min(self.wake);
+        let link = self.inward.in_transit.next.min(self.outward.in_transit.next);
+        self.next = self.from_memory.next.min(link).min(self.ask_again).min(self.wake);
     }
 
     /// Processes one event of this instant. Returns a command that has crossed the link, if it enters the device at once: if
@@ -115,12 +114,11 @@ impl Frontend {
     pub(crate) fn step(&mut self, single_enters: bool, state: &mut State) -> Option<RequestSlot> {
         let now = state.now();
         let mut entered = None;
-        if let Some(slot) = self.outward.arrived(now) {
+        if let Some(slot) = self.outward.in_transit.take(now) {
             self.complete(slot, state);
-        } else if self.from_memory.front().is_some_and(|&(at, _)| at <= now) {
-            let (_, slot) = self.from_memory.pop_front().expect("just seen");
+        } else if let Some(slot) = self.from_memory.take(now) {
             self.served(slot, state);
-        } else if let Some(slot) = self.inward.arrived(now) {
+        } else if let Some(slot) = self.inward.in_transit.take(now) {
             let flow = request_at(slot, state).flow;
             if single_enters && self.queues.enters_at_once(flow, &mut state.board) {
                 entered = Some(slot);
@@ -160,9 +158,9 @@ impl Frontend {
     /// Schedules the end of the only request in the device, all pages of which are served, after `busy`, or after the time the
     /// memory takes if that is nothing.
     pub(crate) fn serve_after(&mut self, slot: RequestSlot, busy: Duration, state: &mut State) {
-        debug_assert!(request_at(slot, state).remaining == 0 && self.from_memory.is_empty());
+        debug_assert!(request_at(slot, state).remaining == 0 && self.from_memory.next == Time::NEVER);
         let time = if busy == Duration::ZERO { self.memory } else { busy };
-        self.from_memory.push_back((state.now() + time, slot));
+        self.from_memory.add(state.now() + time, slot);
         self.refresh();
     }
 
@@ -170,7 +168,7 @@ impl Frontend {
     #[cold]
     pub(crate) fn serve_if_done(&mut self, slot: RequestSlot, state: &mut State) {
         if request_at(slot, state).remaining == 0 {
-            self.from_memory.push_back((state.now() + self.memory, slot));
+            self.from_memory.add(state.now() + self.memory, slot);
             self.refresh();
         }
     }
@@ -196,7 +194,7 @@ impl Frontend {
         let ActiveRequest { op, bytes, .. } = *request_at(slot, state);
         let bytes = if op == Op::Read { bytes } else { 0 };
         self.outward.send(state.now(), slot, bytes);
-        self.next = self.next.min(self.outward.next());
+        self.next = self.next.min(self.outward.in_transit.next);
     }
 
     /// Completes a request: its answer has reached the host.
@@ -217,7 +215,7 @@ impl Frontend {
 
     /// Requests inside the device or on their way to or from it.
     pub(crate) fn outstanding(&self) -> usize {
-        self.inward.len() + self.queues.outstanding()
+        self.inward.in_transit.requests.len() + self.queues.outstanding()
     }
 }
 
@@ -379,7 +377,7 @@ pub(crate) struct Link {
     free: Time,
     bytes_per_s: u64,
     latency: Duration,
-    in_transit: VecDeque<(Time, RequestSlot)>,
+    in_transit: Due,
 }
 
 impl Link {
@@ -389,7 +387,7 @@ impl Link {
             free: Time::ZERO,
             bytes_per_s: config.link_bytes_per_s,
             latency: config.link_latency + extra,
-            in_transit: VecDeque::new(),
+            in_transit: Due::new(),
         }
     }
 
@@ -403,26 +401,41 @@ impl Link {
     #[inline]
     fn send(&mut self, now: Time, slot: RequestSlot, bytes: u64) {
         self.free = self.free.max(now) + Duration::from_ns(crossing_ns(bytes, self.bytes_per_s));
-        self.in_transit.push_back((self.free + self.latency, slot));
+        self.in_transit.add(self.free + self.latency, slot);
+    }
+}
+
+/// Requests, each with the instant at which something happens to it, in the order of the instants.
+#[derive(Debug)]
+struct Due {
+    /// The first instant; [`Time::NEVER`] without requests.
+    next: Time,
+    requests: VecDeque<(Time, RequestSlot)>,
+}
+
+impl Due {
+    /// No requests.
+    fn new() -> Due {
+        Due { next: Time::NEVER, requests: VecDeque::new() }
     }
 
-    /// When the next request arrives; [`Time::NEVER`] if none is in transit.
+    /// Adds a request, to which it happens at `at`: not before it does to those that are there.
     #[inline]
-    fn next(&self) -> Time {
-        self.in_transit.front().map_or(Time::NEVER, |&(at, _)| at)
+    fn add(&mut self, at: Time, slot: RequestSlot) {
+        debug_assert!(self.requests.back().is_none_or(|&(last, _)| last <= at));
+        self.next = self.next.min(at);
+        self.requests.push_back((at, slot));
     }
 
-    /// Takes the first request that has arrived by `now`, if any.
-    fn arrived(&mut self, now: Time) -> Option<RequestSlot> {
-        if self.next() > now {
+    /// Takes the first request if its instant has come by `now`.
+    #[inline]
+    fn take(&mut self, now: Time) -> Option<RequestSlot> {
+        if self.next > now {
             return None;
         }
-        self.in_transit.pop_front().map(|(_, slot)| slot)
-    }
-
-    /// How many requests are in transit.
-    fn len(&self) -> usize {
-        self.in_transit.len()
+        let (_, slot) = self.requests.pop_front()?;
+        self.next = self.requests.front().map_or(Time::NEVER, |&(at, _)| at);
+        Some(slot)
     }
 }
 
