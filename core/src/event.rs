@@ -212,29 +212,64 @@ pub enum Event {
     },
 }
 
-impl Event {
-    /// Whether it says where a transaction is: in a queue, in a command that goes through its phases, ended.
+/// Kinds of events, of which an observer needs some.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Kinds(u8);
+
+impl Kinds {
+    /// None.
+    pub const NONE: Kinds = Kinds(0);
+    /// Where a transaction is: it joins a queue, moves, begins, ends.
+    pub const QUEUES: Kinds = Kinds(1);
+    /// What its command does meanwhile: bus and array phases, pauses.
+    pub const PHASES: Kinds = Kinds(2);
+    /// Estimates of response times.
+    pub const ESTIMATES: Kinds = Kinds(4);
+    /// Requests from their submission to their completion, and the pages that they find in memory.
+    pub const REQUESTS: Kinds = Kinds(8);
+    /// Where pages lie: mapped, collected, erased.
+    pub const PLACES: Kinds = Kinds(16);
+    /// All of them.
+    pub const ALL: Kinds = Kinds(31);
+
+    /// These and `others`.
+    #[must_use]
+    pub const fn and(self, others: Kinds) -> Kinds {
+        Kinds(self.0 | others.0)
+    }
+
+    /// Whether all of `others` are among these.
     #[inline]
-    pub fn is_of_transaction(&self) -> bool {
+    pub const fn include(self, others: Kinds) -> bool {
+        self.0 & others.0 == others.0
+    }
+}
+
+impl Event {
+    /// Its kind.
+    #[inline]
+    pub const fn kind(&self) -> Kinds {
         match self {
-            Event::Queued { .. }
-            | Event::Moved { .. }
-            | Event::Dispatched { .. }
-            | Event::BusTaken { .. }
-            | Event::ArrayStarted { .. }
-            | Event::ArrayEnded { .. }
-            | Event::Paused { .. }
-            | Event::Ended { .. } => true,
+            Event::Queued { .. } | Event::Moved { .. } | Event::Dispatched { .. } | Event::Ended { .. } => {
+                Kinds::QUEUES
+            }
+            Event::BusTaken { .. } | Event::ArrayStarted { .. } | Event::ArrayEnded { .. } | Event::Paused { .. } => {
+                Kinds::PHASES
+            }
+            Event::Estimated { .. } => Kinds::ESTIMATES,
             Event::Submitted { .. }
             | Event::Admitted { .. }
             | Event::PageFromMemory { .. }
             | Event::PageInSeries { .. }
             | Event::Evicted { .. }
-            | Event::Estimated { .. }
-            | Event::Completed { .. }
-            | Event::VictimChosen { .. }
-            | Event::Mapped { .. }
-            | Event::Erased { .. } => false,
+            | Event::Completed { .. } => Kinds::REQUESTS,
+            Event::VictimChosen { .. } | Event::Mapped { .. } | Event::Erased { .. } => Kinds::PLACES,
         }
+    }
+
+    /// Whether it says where a transaction is: in a queue, in a command that goes through its phases, ended.
+    #[inline]
+    pub const fn is_of_transaction(&self) -> bool {
+        Kinds::QUEUES.and(Kinds::PHASES).include(self.kind())
     }
 }

@@ -4,6 +4,7 @@
 //! Device and host take turns: the device runs to the next instant at which the host may do something to it, and stops before at one
 //! that the host must know of. Within an instant: completions, messages and CPUs, calls, decisions (model 0.3).
 
+use flashlane_core::event::Kinds;
 use flashlane_core::{Divisor, Extent, FlowId, Op, Request, RequestId, Sequence, Time};
 use flashlane_host::{Config as HostConfig, Host, Io, Seen};
 use flashlane_ssd::{Device, Stopped};
@@ -36,7 +37,7 @@ impl HostedRun {
         if host.wants_request_events() {
             device.report_events();
         } else if host.wants_events() {
-            device.report_transactions();
+            device.report(Kinds::QUEUES.and(Kinds::PHASES));
         }
         HostedRun {
             host,

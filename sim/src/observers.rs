@@ -1,6 +1,7 @@
 //! Observers of a run: those that count as it goes on, and those that watch it in batches, perhaps on another thread ([`Handoff`]).
 
-use flashlane_core::event::Stamped;
+use flashlane_core::decide::SuspendPoints;
+use flashlane_core::event::{Kinds, Stamped};
 use flashlane_core::{Completion, PlaneId, Ppa};
 use flashlane_host::Seen;
 use flashlane_ssd::{Config, Device};
@@ -13,7 +14,7 @@ use super::transactions::{RecordOptions, TransactionRecorder, TransactionRecords
 use super::watchers::{Batch, Watch, Watchers};
 use flashlane_audit::{Auditor, Policy, Preconditioned, Start, Verdict};
 use flashlane_report::metrics::{Activity, ResponseTimes, Slack};
-use flashlane_report::results::{RowWriter, TransactionRow};
+use flashlane_report::results::{RowWriter, TransactionLog, TransactionRow};
 
 /// The most violations that an audit reports in full.
 const MAX_VIOLATIONS: usize = 100;
@@ -92,10 +93,9 @@ impl<'a> Observers<'a> {
             recorder: TransactionRecorder::new(records, config),
             requests: options.requests,
         };
-        let needs_events = audit || events.is_some() || watchers.need_events();
-        if needs_events {
-            device.report_events();
-        }
+        let kinds = kinds(&watchers, audit || events.is_some(), estimation, policy);
+        let needs_events = kinds != Kinds::NONE;
+        device.report(kinds);
         watchers.auditor = audit.then(|| auditor(config, policy, device));
         if options.slack {
             device.report_page_ends();
@@ -104,7 +104,7 @@ impl<'a> Observers<'a> {
         let responses = options.responses.then(ResponseTimes::default);
         let batches_completions = watchers.need_completions();
         let needs_completions = responses.is_some() || slack.is_some() || batches_completions;
-        let watchers = (watchers.need_events() || batches_completions).then(|| Handoff::new(watchers));
+        let watchers = (!watchers.are_none()).then(|| Handoff::new(watchers));
         let batch = Batch::default();
         Observers { batch, events, watchers, responses, slack, needs_events, needs_completions, batches_completions }
     }
@@ -218,6 +218,23 @@ impl<'a> Observers<'a> {
             activity: watchers.activity.map(Activity::finish),
         })
     }
+}
+
+/// The events that observers need: all of them for some, else those that the others name. Where nobody asks for phases, a device need not
+/// make an event of each.
+fn kinds(watchers: &Watchers, all: bool, estimation: bool, policy: Policy) -> Kinds {
+    let phases = |are_needed: bool| if are_needed { Kinds::PHASES } else { Kinds::NONE };
+    let mut kinds = Kinds::NONE;
+    if all || watchers.watch.is_some() {
+        kinds = Kinds::ALL;
+    }
+    if watchers.recorder.is_some() {
+        kinds = kinds.and(TransactionLog::KINDS).and(phases(estimation));
+    }
+    if watchers.activity.is_some() {
+        kinds = kinds.and(Activity::KINDS).and(phases(policy.suspend_points != SuspendPoints::Never));
+    }
+    kinds
 }
 
 /// An auditor of `device` at the start of a run. It is built at once for a drive of any size, unless no formula gives

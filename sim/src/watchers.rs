@@ -76,9 +76,9 @@ pub(super) struct Watchers {
 }
 
 impl Watchers {
-    /// Whether any of them needs events.
-    pub(super) fn need_events(&self) -> bool {
-        self.auditor.is_some() || self.watch.is_some() || self.activity.is_some() || self.recorder.is_some()
+    /// Whether there are none.
+    pub(super) fn are_none(&self) -> bool {
+        self.auditor.is_none() && self.watch.is_none() && !self.need_completions()
     }
 
     /// Whether any of them needs completions.

@@ -4,7 +4,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::event::{Event, PageEnd, Stamped};
+use flashlane_core::event::{Event, Kinds, PageEnd, Stamped};
 use flashlane_core::transaction::Stage;
 use flashlane_core::{Board, Lpn, Time, Transaction, TxnId, UnitId};
 use prefetch_index::prefetch_index;
@@ -135,8 +135,8 @@ impl Agenda {
 pub struct Log {
     /// Whether events are kept.
     pub on: bool,
-    /// Whether only those of transactions are ([`Event::is_of_transaction`]).
-    pub transactions_only: bool,
+    /// Which.
+    pub kinds: Kinds,
     /// The events, oldest first.
     pub events: Vec<Stamped>,
     /// Whether ends are kept.
@@ -157,7 +157,7 @@ impl Log {
     #[cold]
     #[inline(never)]
     fn keep(&mut self, at: Time, event: Event) {
-        if !self.transactions_only || event.is_of_transaction() {
+        if self.kinds.include(event.kind()) {
             self.events.push(Stamped { at, event });
         }
     }

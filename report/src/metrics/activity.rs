@@ -7,7 +7,7 @@
 mod rows;
 mod windows;
 
-use flashlane_core::event::{Event, Stamped};
+use flashlane_core::event::{Event, Kinds, Stamped};
 use flashlane_core::{Completion, Geometry, Op, Owner, PlaneId};
 
 pub use rows::RowKind;
@@ -44,6 +44,9 @@ struct Occupied {
 }
 
 impl Activity {
+    /// The events that it needs; of a device that pauses commands [`Kinds::PHASES`] too.
+    pub const KINDS: Kinds = Kinds::QUEUES.and(Kinds::REQUESTS);
+
     /// Of a device of this shape, before its first event.
     pub fn new(geometry: Geometry) -> Activity {
         let rows = Rows::new(geometry);

@@ -1,6 +1,6 @@
 //! Builds rows of transactions from a device's events.
 
-use flashlane_core::event::{End, Event, Stamped};
+use flashlane_core::event::{End, Event, Kinds, Stamped};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry, Owner, Time};
 
@@ -24,6 +24,9 @@ struct Accounted {
 }
 
 impl TransactionLog {
+    /// The events that it needs; for what transactions waited for ([`Waited`]) [`Kinds::PHASES`] too.
+    pub const KINDS: Kinds = Kinds::QUEUES.and(Kinds::ESTIMATES);
+
     /// A log of a device of this shape.
     pub fn new(geometry: Geometry) -> TransactionLog {
         TransactionLog { geometry, flight: InFlight::default(), waits: Waits::default() }

@@ -44,3 +44,4 @@ mod tightness;
 mod timeline;
 mod victims;
 mod wake_ups;
+mod watched;

@@ -31,7 +31,7 @@ use alloc::vec::Vec;
 
 use flashlane_core::board::{ActiveRequest, FlowFigures};
 use flashlane_core::decide::Scheduler;
-use flashlane_core::event::{Event, PageEnd, Stamped};
+use flashlane_core::event::{Event, Kinds, PageEnd, Stamped};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, PlaneId, Ppa, Request, Time, UnitId};
 
@@ -96,15 +96,16 @@ impl Device {
 
     /// Turns the event log on.
     pub fn report_events(&mut self) {
-        (self.state.log.on, self.state.log.transactions_only) = (true, false);
-        self.flash.disable_elision();
+        self.report(Kinds::ALL);
     }
 
-    /// Turns the event log on for what transactions do, unless it is on already.
-    pub fn report_transactions(&mut self) {
-        if !self.state.log.on {
-            self.report_events();
-            self.state.log.transactions_only = true;
+    /// From now on keeps events of these kinds too.
+    pub fn report(&mut self, kinds: Kinds) {
+        let log = &mut self.state.log;
+        log.kinds = log.kinds.and(kinds);
+        log.on = log.kinds != Kinds::NONE;
+        if log.kinds.include(Kinds::PHASES) {
+            self.flash.disable_elision();
         }
     }
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use flashlane_core::board::QueueKind;
 use flashlane_core::decide::{Estimate, Promotion};
-use flashlane_core::event::Event;
+use flashlane_core::event::{Event, Kinds};
 use flashlane_core::transaction::{Stage, tag};
 use flashlane_core::{Board, Duration, RequestId, Transaction, TxnId, UnitId};
 
@@ -65,11 +65,12 @@ impl Slack {
         if needs.promotions {
             self.apply_promotions(&mut with, overtaking);
         }
-        if self.created.len() <= 1 && !needs.ends && !with.state.log.on {
+        let reports = with.state.log.kinds.include(Kinds::ESTIMATES);
+        if self.created.len() <= 1 && !needs.ends && !reports {
             // The slack of a single transaction is zero whatever its estimate, and its estimate is not used.
             return;
         }
-        if with.state.log.on {
+        if reports {
             return self.estimate_and_report(request, &mut with);
         }
         self.note(&mut with, |with, id| with.policy.response(&with.state.board, id, request));
