@@ -20,4 +20,5 @@ pub mod outcome;
 pub mod page;
 pub mod scaling;
 pub mod table;
+pub mod watching;
 pub mod whole;

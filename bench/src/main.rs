@@ -2,6 +2,7 @@
 
 mod engine_command;
 mod scaling_command;
+mod watching_command;
 mod whole_command;
 
 use std::process::ExitCode;
@@ -53,12 +54,15 @@ enum Command {
     Whole(whole_command::Arguments),
     /// What a transaction costs in long runs, with many flows, on large drives, in deep queues; build flashlane --release first
     Scaling(scaling_command::Arguments),
+    /// What watching a run costs beside a plain one (--audit, --report, rows, timelines); build flashlane --release first
+    Watching(watching_command::Arguments),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
         Some(Command::Scaling(arguments)) => scaling_command::act(arguments).map(|()| true),
+        Some(Command::Watching(arguments)) => watching_command::act(arguments).map(|()| true),
         Some(Command::Whole(arguments)) => whole_command::act(arguments),
         None => engine_command::act(cli.engine).map(|()| true),
     };

@@ -17,6 +17,11 @@ pub const BEGIN_CHECKED_BUILD: &str = "<!-- build with checks: begin (written by
 /// Its last line.
 pub const END_CHECKED_BUILD: &str = "<!-- build with checks: end -->";
 
+/// First line of the part of what watching costs.
+pub const BEGIN_WATCHING: &str = "<!-- watching: begin (written by flashlane-bench watching) -->";
+/// Its last line.
+pub const END_WATCHING: &str = "<!-- watching: end -->";
+
 /// First line of the part of the scaling runs.
 pub const BEGIN_SCALING: &str = "<!-- scaling: begin (written by flashlane-bench scaling) -->";
 /// Its last line.

@@ -71,6 +71,8 @@ fn wrong_words_are_refused() {
         (&["whole", "--quick", "--write", "page.md"], "cannot be used with"),
         (&["whole", "--check", "page.md", "--no-count"], "cannot be used with"),
         (&["whole", "--requests", "5"], "unexpected argument"),
+        (&["watching", "--no-count", "--write", "page.md"], "cannot be used with"),
+        (&["watching", "--jobs", "0"], "1..=1000"),
     ] {
         let output = bench(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");

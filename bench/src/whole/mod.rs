@@ -8,6 +8,7 @@ pub mod cost;
 mod input;
 pub mod measure;
 
+pub(crate) use input::files;
 pub use input::{Drive, Workload};
 
 /// A case: one command line.
