@@ -218,57 +218,80 @@ fn themed(page: &str, theme: &str) -> String {
     page.replace("<html lang=\"en\">", &format!("<html lang=\"en\" data-theme=\"{theme}\">"))
 }
 
-/// On a phone and on a desk, light and dark: everything runs, nothing is wider than the window, no texts collide, axe finds nothing, and
-/// what is seen has the theme's background, the schedulers' colours and the heat maps' darkest.
+/// The background, the schedulers' colours and the darkest of the heat maps in a theme.
+type Theme = (&'static str, [u8; 3], [&'static str; 3], &'static str);
+const LIGHT: Theme = ("light", [0xf6, 0xf7, 0xf9], ["#2563c9", "#c2500a", "#0b7d56"], "#081c45");
+const DARK: Theme = ("dark", [0x11, 0x15, 0x1c], ["#6ea5ff", "#ff9a57", "#46cf9c"], "#f4fbff");
+
+/// Everything runs, nothing is wider than the window, no texts collide, axe finds nothing, and what is seen has the theme's colours.
+fn assert_it_fits(size: (u32, u32), (theme, background, colours, most): Theme) {
+    let name = format!("report-{theme}-{}", size.0);
+    let Some(opened) = browser::open(&themed(&page(), theme), &name, size, true) else { return };
+    opened.check();
+    // Tables that go on beyond the edge say so; on the phone most do.
+    let cues: usize = opened.reported("cues").unwrap().parse().unwrap();
+    assert!(if size == PHONE { cues > 3 } else { cues < 2 }, "{name}: {cues} tables");
+    let picture = opened.picture.as_ref().unwrap();
+    assert_eq!((picture.width, picture.height), size);
+    assert_eq!(picture.at(2, 2), background, "{name}");
+    for colour in colours {
+        assert!(picture.count(colour) > 500, "{name}: {colour} is in {} pixels", picture.count(colour));
+    }
+    assert!(picture.count(most) > 50, "{name}: {most} is in {} pixels", picture.count(most));
+}
+
 #[test]
-fn it_fits_a_phone_and_a_desk_in_both_themes() {
-    let themes = [
-        ("light", [0xf6, 0xf7, 0xf9], ["#2563c9", "#c2500a", "#0b7d56"], "#081c45"),
-        ("dark", [0x11, 0x15, 0x1c], ["#6ea5ff", "#ff9a57", "#46cf9c"], "#f4fbff"),
-    ];
-    for (theme, background, colours, most) in themes {
-        for size in [PHONE, DESK] {
-            let name = format!("report-{theme}-{}", size.0);
-            let Some(opened) = browser::open(&themed(&page(), theme), &name, size, true) else { return };
-            opened.check();
-            // Tables that go on beyond the edge say so; on the phone most do.
-            let cues: usize = opened.reported("cues").unwrap().parse().unwrap();
-            assert!(if size == PHONE { cues > 3 } else { cues < 2 }, "{name}: {cues} tables");
-            let picture = opened.picture.as_ref().unwrap();
-            assert_eq!((picture.width, picture.height), size);
-            assert_eq!(picture.at(2, 2), background, "{name}");
-            for colour in colours {
-                assert!(picture.count(colour) > 500, "{name}: {colour} is in {} pixels", picture.count(colour));
-            }
-            assert!(picture.count(most) > 50, "{name}: {most} is in {} pixels", picture.count(most));
+fn it_fits_a_phone_in_the_light_theme() {
+    assert_it_fits(PHONE, LIGHT);
+}
+
+#[test]
+fn it_fits_a_desk_in_the_dark_theme() {
+    assert_it_fits(DESK, DARK);
+}
+
+#[test]
+#[ignore = "nightly: the other two of four pages with pictures"]
+fn it_fits_the_other_windows_and_themes() {
+    assert_it_fits(PHONE, DARK);
+    assert_it_fits(DESK, LIGHT);
+}
+
+/// Many schedulers and flows: small multiples, tables folded, the charts begin with a few lines; and a page that a browser opens at once.
+fn assert_many_are_readable(schedulers: usize, tenants: usize, bytes: std::ops::Range<usize>) {
+    let flows: Vec<FlowInfo> =
+        (0..tenants).map(|i| FlowInfo { name: format!("tenant {i}"), ..FlowInfo::default() }).collect();
+    let metrics: Vec<FlowMetrics> = (0..6).map(|i| flow(i, 6_000, 3 + i, 30)).collect();
+    let run = |i: usize| {
+        let own: Vec<FlowMetrics> = (0..tenants).map(|flow| metrics[(i + flow) % metrics.len()].clone()).collect();
+        SchedulerResult::new(&format!("scheduler-{i}"), &flows, &own, None, &DeviceStats::default())
+    };
+    let summary = Summary::new(made_by(), flows.clone(), (0..schedulers).map(run).collect(), vec![]);
+    let activity: Vec<Activity> = (0..schedulers as u64).map(activity).collect();
+    let page = html(&summary, &activity, COMMAND);
+    assert!(bytes.contains(&page.len()), "{} bytes; without lines it has fewer", page.len());
+    for size in [PHONE, DESK] {
+        let Some(opened) = browser::open(&page, &format!("report-{schedulers}-{}", size.0), size, false) else {
+            return;
+        };
+        opened.check();
+        if size == DESK {
+            assert_eq!(opened.drawn("multiples")["lines"], (tenants * schedulers) as u64);
+            assert_eq!(opened.dom.matches("aria-pressed=\"true\">").count(), 8);
+            assert_eq!(opened.dom.matches("aria-pressed=\"false\">").count(), schedulers - 8);
         }
     }
 }
 
-/// Fifty schedulers and 64 flows: small multiples, tables folded, the charts begin with a few lines; and a page that a browser opens at once.
 #[test]
+fn fifteen_schedulers_and_20_flows_are_readable() {
+    assert_many_are_readable(15, 20, 500_000..2_000_000);
+}
+
+#[test]
+#[ignore = "nightly: a page of 6 MB, opened twice"]
 fn fifty_schedulers_and_64_flows_are_readable() {
-    let flows: Vec<FlowInfo> =
-        (0..64).map(|i| FlowInfo { name: format!("tenant {i}"), ..FlowInfo::default() }).collect();
-    let metrics: Vec<FlowMetrics> = (0..6).map(|i| flow(i, 6_000, 3 + i, 30)).collect();
-    let run = |i: usize| {
-        let own: Vec<FlowMetrics> = (0..64).map(|flow| metrics[(i + flow) % metrics.len()].clone()).collect();
-        SchedulerResult::new(&format!("scheduler-{i}"), &flows, &own, None, &DeviceStats::default())
-    };
-    let summary = Summary::new(made_by(), flows.clone(), (0..50).map(run).collect(), vec![]);
-    let activity: Vec<Activity> = (0..50).map(activity).collect();
-    let page = html(&summary, &activity, COMMAND);
-    assert!(page.len() < 8_000_000, "{} bytes", page.len());
-    assert!(page.len() > 2_000_000, "with {} bytes it has no lines", page.len());
-    for size in [PHONE, DESK] {
-        let Some(opened) = browser::open(&page, &format!("report-many-{}", size.0), size, false) else { return };
-        opened.check();
-        if size == DESK {
-            assert_eq!(opened.drawn("multiples")["lines"], 64 * 50);
-            assert_eq!(opened.dom.matches("aria-pressed=\"true\">").count(), 8);
-            assert_eq!(opened.dom.matches("aria-pressed=\"false\">").count(), 42);
-        }
-    }
+    assert_many_are_readable(50, 64, 2_000_000..8_000_000);
 }
 
 #[test]
