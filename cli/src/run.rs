@@ -97,8 +97,12 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output, seeds: Option
             flashlane_sim::attribute(scenario, &ends[0], &ends[1], seeds)
         };
         let attribution = seeds.map(attribute).transpose()?;
+        let ceiling = output.ceiling.then(|| flashlane_sim::ceiling(&prepared)).transpose()?;
         let mut made = flashlane_sim::compare_prepared(scenario, &prepared, &options)?;
         made.summary.attribution = attribution;
+        if let Some(ceiling) = ceiling {
+            made.summary.compare_with_ceiling(ceiling);
+        }
         Ok::<_, flashlane_sim::RunError>(made)
     })?;
     let summary = &comparison.summary;

@@ -7,6 +7,7 @@
 mod actual_slack;
 mod attribute;
 mod available;
+mod ceiling;
 mod compare;
 mod decisions;
 mod entries;
@@ -36,6 +37,7 @@ mod watchers;
 
 pub use attribute::{MAX_DIFFERENCES, attribute};
 pub use available::{AvailableMemory, amount, fits};
+pub use ceiling::ceiling;
 pub use compare::{Comparison, Options, RowOutput, compare, compare_prepared, run_observed};
 pub use explain::{decisions_of, histories, slowest};
 pub use feed::Feed;

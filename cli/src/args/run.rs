@@ -48,6 +48,10 @@ pub struct Output {
     #[arg(long)]
     pub full: bool,
 
+    /// Computes what no scheduler can beat on these requests, and how far each is from it (docs/ceiling.md)
+    #[arg(long)]
+    pub ceiling: bool,
+
     /// Checks every rule of the device during the run; slower
     #[arg(long)]
     pub audit: bool,

@@ -8,6 +8,8 @@ mod activity;
 mod attribution;
 pub mod attribution_table;
 pub mod brief;
+mod ceiling;
+mod ceiling_text;
 mod change;
 mod columns;
 mod csv;
@@ -42,6 +44,7 @@ mod waterfall;
 mod writer;
 
 pub use attribution::{Attribution, Difference, Measure, Part};
+pub use ceiling::{Ceiling, CeilingBound, CeilingGap};
 pub use columns::{Column, Kind, Table};
 pub use decisions::Decisions;
 pub use dir::ResultsDir;

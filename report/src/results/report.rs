@@ -14,6 +14,7 @@ use lines::Lines;
 
 use super::activity::Maps;
 use super::brief;
+use super::ceiling_text;
 use super::format::{self, Sense, relative};
 use super::summary::Summary;
 use super::verdict::Verdict;
@@ -75,6 +76,9 @@ pub fn html(summary: &Summary, activity: &[Activity], command: &str) -> String {
     let verdict = Verdict::of(summary);
     let warnings: Vec<String> = verdict.warnings.into_iter().map(|warning| warning.text).collect();
     let attribution = summary.attribution.as_ref().map(|made| Value::from(Serde(Waterfalls::of(made))));
+    let ceiling = summary.ceiling.as_ref().map(|ceiling| {
+        context! { title => ceiling_text::title(ceiling), gaps => ceiling_text::gaps(&summary.schedulers) }
+    });
     let light = light::light(summary);
     page.render(context! {
         summary => Value::from(Serde(&light)),
@@ -82,6 +86,7 @@ pub fn html(summary: &Summary, activity: &[Activity], command: &str) -> String {
         lines => Value::from(Serde(Lines::of(summary))),
         verdict => context! { findings => verdict.findings, warnings, decisions => brief::differences(summary) },
         attribution,
+        ceiling,
         maps => Value::from(Serde(Maps::of(activity))),
         command,
         scripts => SCRIPTS,

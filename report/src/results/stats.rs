@@ -3,6 +3,7 @@
 use flashlane_core::{Duration, Op, Time};
 use flashlane_ssd::{EraseCounts, Totals};
 
+use super::ceiling::{Ceiling, CeilingGap};
 use super::change::change;
 use super::decisions::Decisions;
 use super::estimation::EstimationStats;
@@ -30,6 +31,7 @@ impl Summary {
             schedulers,
             skipped,
             attribution: None,
+            ceiling: None,
         };
         summary.compare_with(0, &[]);
         summary
@@ -51,6 +53,14 @@ impl Summary {
             }
         }
         self.baseline = base.name;
+    }
+
+    /// Puts `ceiling`, which is that of these runs, beside their figures.
+    pub fn compare_with_ceiling(&mut self, ceiling: Ceiling) {
+        for (run, &at_home) in self.schedulers.iter_mut().zip(&ceiling.at_home) {
+            run.ceiling = run.total.all.as_ref().map(|figures| CeilingGap::of(figures, &ceiling, at_home));
+        }
+        self.ceiling = Some(ceiling);
     }
 
     /// The bytes of `summary.json`.
@@ -96,6 +106,7 @@ impl SchedulerResult {
             slack: None,
             estimation: None,
             host: None,
+            ceiling: None,
         }
     }
 

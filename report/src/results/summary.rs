@@ -10,6 +10,7 @@ use super::flow_stats::{FlowStats, ResponseStats};
 use super::slowdowns::SlowdownOverTime;
 
 use super::attribution::Attribution;
+use super::ceiling::{Ceiling, CeilingGap};
 use super::decisions::Decisions;
 use super::estimation::EstimationStats;
 use super::host::HostStats;
@@ -37,6 +38,9 @@ pub struct Summary {
     /// What each decision contributes to the difference between two schedulers; only there if `flashlane attribute` made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribution: Option<Attribution>,
+    /// What no scheduler can beat (docs/ceiling.md); missing unless asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<Ceiling>,
 }
 
 /// Program, scenario and device behind the figures. The command is in `made-by.json`, so that `summary.json` does not depend on how a
@@ -157,6 +161,9 @@ pub struct SchedulerResult {
     /// What the host added; missing unless the scenario has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostStats>,
+    /// How far it is from what no scheduler can beat; missing unless asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<CeilingGap>,
 }
 
 impl SchedulerResult {

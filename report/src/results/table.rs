@@ -4,6 +4,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+use super::ceiling_text;
 use super::flow_stats::ResponseStats;
 use super::format::{NONE, Sense, count, number, or_dash, relative, share, time};
 use super::host::LatencyStats;
@@ -33,6 +34,9 @@ pub fn render(summary: &Summary) -> String {
         }
         section(&mut text, "Requests that the scheduler's mechanisms touched", touched(runs));
         text.push_str(&asked(summary));
+        if runs.iter().any(|run| run.ceiling.is_some()) {
+            section(&mut text, "Mean and largest response time over what no scheduler can beat", ceiling_gaps(runs));
+        }
         section(&mut text, "Device", device(runs));
         if runs.iter().any(|run| run.device.waiting_writes.is_some()) {
             section(&mut text, "Waiting writes moved to idle chips, and cancelled", waiting_writes(runs));
@@ -51,6 +55,13 @@ pub fn render(summary: &Summary) -> String {
 /// What is there only if it was asked for.
 pub(super) fn asked(summary: &Summary) -> String {
     let (mut text, runs) = (String::new(), &summary.schedulers);
+    if let Some(ceiling) = &summary.ceiling {
+        text.push_str(&format!("{}\n", ceiling_text::title(ceiling)));
+        for (label, gap) in ceiling_text::gaps(runs) {
+            text.push_str(&format!("  {label}: {gap}\n"));
+        }
+        text.push('\n');
+    }
     if runs.iter().any(|run| run.estimation.is_some()) {
         section(&mut text, "Estimated against actual response time of the transactions", estimation(runs));
     }
@@ -347,6 +358,23 @@ fn host(runs: &[SchedulerResult]) -> Table {
             if lost.is_empty() { NONE.to_owned() } else { lost.join(", ") },
             or_dash(pre.and_then(|pre| pre.at_message.rmse_ns), time),
             or_dash(pre, |pre| count(pre.too_late)),
+        ]);
+    }
+    table
+}
+
+/// How far the schedulers are from the bounds.
+fn ceiling_gaps(runs: &[SchedulerResult]) -> Table {
+    let mut table = table(["scheduler", "mean / static", "mean / free", "max / static", "max / free"]);
+    for run in runs {
+        let Some(gap) = run.ceiling else { continue };
+        let shown = |gap: Option<f64>| or_dash(gap, |gap| format!("{gap:.3}"));
+        table.add_row([
+            run.label(),
+            shown(gap.mean_static),
+            shown(gap.mean_free),
+            shown(gap.worst_static),
+            shown(gap.worst_free),
         ]);
     }
     table

@@ -8,6 +8,7 @@
 use std::ops::Range;
 use std::sync::mpsc::RecvTimeoutError;
 
+use crate::common::ceilings;
 use crate::common::play::{self, Mix, asks};
 use flashlane_core::Duration;
 use flashlane_core::geometry::{AllocationOrder, Geometry, UnitKind};
@@ -317,7 +318,7 @@ fn swarm(
     let usual = usual.end - usual.start;
     let runs = environment("SWARM_RUNS").unwrap_or(usual);
     let (mut events, mut erases, mut pauses, mut cancelled, mut forced, mut full) = (0, 0, 0, 0, 0, 0);
-    let (mut kept, mut late) = (0, 0);
+    let (mut kept, mut late, mut gaps) = (0, 0, 0.0);
     let mut failures: Vec<String> = Vec::new();
     for seed in first..first.saturating_add(runs) {
         let mut random = RandomStream::new(seed);
@@ -344,6 +345,10 @@ fn swarm(
                 forced += played.totals.forced_batches;
                 kept += played.totals.kept_reads;
                 late += played.totals.late_erases;
+                match ceilings::hold(&config, &recipe, &asks, &played.completions) {
+                    Ok(gap) => gaps += gap.ln(),
+                    Err(why) => failures.push(fail(&why)),
+                }
             }
             // Where pages may go to any plane, all can gather in one; reported as out of space, that is a legal end.
             Ok(Err(why)) if why.contains("drive out of space") && moves_pages(&recipe) => full += 1,
@@ -357,7 +362,8 @@ fn swarm(
     assert!(failures.is_empty(), "{} failures\n\n{}", failures.len(), failures.join("\n"));
     println!(
         "{kind}: {runs} runs, {full} out of space, {events} events, {erases} erases, {pauses} pauses, {cancelled} \
-         cancelled writes, {forced} collections forced on a write, {kept} reads of older copies, {late} erases after them"
+         cancelled writes, {forced} collections forced on a write, {kept} reads of older copies, {late} erases after them, {:.2} times the bound",
+        (gaps / runs as f64).exp()
     );
     assert!(full * 10 <= runs, "{full} of {runs} runs ended out of space");
     // A swarm without collections and pauses would test little.

@@ -27,6 +27,7 @@ const SCHED: &str = "flashlane-sched";
 const SSD: &str = "flashlane-ssd";
 const HOST: &str = "flashlane-host";
 const AUDIT: &str = "flashlane-audit";
+const CEILING: &str = "flashlane-ceiling";
 const OUTPUTS: &str = "flashlane-outputs";
 const TRACE: &str = "flashlane-trace";
 const SCENARIO: &str = "flashlane-scenario";
@@ -51,13 +52,14 @@ const ALLOWED: &[AllowedDependencies] = &[
         ours: &[CORE, SSD],
         foreign: Foreign::Only(&["rand_core", "rand_pcg", "rustc-hash"]),
     },
+    AllowedDependencies { krate: CEILING, ours: &[CORE, SSD], foreign: Foreign::Only(&["rayon"]) },
     AllowedDependencies { krate: OUTPUTS, ours: &[], foreign: Foreign::Any },
     AllowedDependencies { krate: TRACE, ours: &[CORE, OUTPUTS], foreign: Foreign::Any },
     AllowedDependencies { krate: SCENARIO, ours: &[CORE, SCHED, SSD, HOST, OUTPUTS, TRACE], foreign: Foreign::Any },
     AllowedDependencies { krate: REPORT, ours: &[CORE, SSD, HOST, OUTPUTS, TRACE], foreign: Foreign::Any },
     AllowedDependencies {
         krate: SIM,
-        ours: &[CORE, SCHED, SSD, HOST, AUDIT, OUTPUTS, TRACE, SCENARIO, REPORT],
+        ours: &[CORE, SCHED, SSD, HOST, AUDIT, CEILING, OUTPUTS, TRACE, SCENARIO, REPORT],
         foreign: Foreign::Any,
     },
     AllowedDependencies { krate: SWEEP, ours: &[OUTPUTS, SCENARIO, REPORT, SIM], foreign: Foreign::Any },

@@ -66,6 +66,19 @@ const DIRECTIONS: &[Direction] = &[
             "ssd::device",
         ],
     },
+    Direction {
+        room: "ceiling",
+        never: &[
+            "ssd::shared",
+            "ssd::flash",
+            "ssd::ftl",
+            "ssd::gc",
+            "ssd::buffer",
+            "ssd::frontend",
+            "ssd::policy",
+            "ssd::device",
+        ],
+    },
 ];
 
 /// Rule: modules name only the modules below them.

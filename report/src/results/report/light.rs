@@ -16,6 +16,7 @@ pub(super) fn light(summary: &Summary) -> Summary {
         schedulers: summary.schedulers.iter().map(of_run).collect(),
         skipped: summary.skipped.clone(),
         attribution: None,
+        ceiling: None,
     }
 }
 
@@ -34,6 +35,7 @@ fn of_run(run: &SchedulerResult) -> SchedulerResult {
     SchedulerResult {
         name: run.name.clone(),
         control: run.control,
+        ceiling: None,
         decisions: Decisions::default(),
         total: of_requests(&run.total),
         flows: run.flows.iter().map(of_flow).collect(),

@@ -1,6 +1,7 @@
 //! Devices and drivers that the tests share.
 
 pub mod busy;
+pub mod ceilings;
 pub mod damage;
 pub mod play;
 pub mod record;

@@ -1,0 +1,77 @@
+//! Ceilings beside a comparison: what no scheduler can beat, and how far each is from it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::flow_stats::ResponseStats;
+use super::format::times;
+
+/// What no scheduler can beat on the requests that are counted, all flows together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ceiling {
+    /// With every page at its home, as most schedulers place it; null where there is no bound.
+    pub static_placement: Option<CeilingBound>,
+    /// With writes going to any plane; null where there is no bound.
+    pub free_placement: Option<CeilingBound>,
+    /// Why there is no bound; null where there is one.
+    pub none: Option<String>,
+    /// For each scheduler, whether every page stays at its home; empty where there is no bound.
+    pub at_home: Vec<bool>,
+}
+
+/// Bounds from below, rounded down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CeilingBound {
+    /// On the mean response time, ns.
+    pub mean_ns: u64,
+    /// On the largest response time, ns.
+    pub worst_ns: u64,
+}
+
+/// A scheduler's figures over what no scheduler can beat: 1 is as good as can be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CeilingGap {
+    /// Mean response time over the bound with every page at its home; null where the scheduler places pages elsewhere, and where the bound
+    /// is zero.
+    pub mean_static: Option<f64>,
+    /// Mean response time over the bound with free placement; null where that is zero.
+    pub mean_free: Option<f64>,
+    /// Largest response time over the bound with every page at its home; null as `mean_static`.
+    pub worst_static: Option<f64>,
+    /// Largest response time over the bound with free placement; null where that is zero.
+    pub worst_free: Option<f64>,
+}
+
+impl CeilingGap {
+    pub(super) fn of(figures: &ResponseStats, ceiling: &Ceiling, at_home: bool) -> CeilingGap {
+        let over = |value: f64, bound: Option<u64>| bound.filter(|&bound| bound > 0).map(|bound| value / bound as f64);
+        let (own, free) = (ceiling.static_placement.filter(|_| at_home), ceiling.free_placement);
+        CeilingGap {
+            mean_static: over(figures.mean_ns, own.map(|bound| bound.mean_ns)),
+            mean_free: over(figures.mean_ns, free.map(|bound| bound.mean_ns)),
+            worst_static: over(figures.max_ns as f64, own.map(|bound| bound.worst_ns)),
+            worst_free: over(figures.max_ns as f64, free.map(|bound| bound.worst_ns)),
+        }
+    }
+
+    /// The gap of the mean in words.
+    pub(super) fn words(&self) -> String {
+        let own =
+            self.mean_static.map(|gap| format!("{} what any scheduler could reach with this placement", above(gap)));
+        let free = self.mean_free.map(|gap| match &own {
+            Some(_) => format!("{} what one could with free placement", above(gap)),
+            None => format!("{} what any scheduler could reach with free placement", above(gap)),
+        });
+        let parts: Vec<String> = own.into_iter().chain(free).collect();
+        if parts.is_empty() { "no bound above zero".into() } else { parts.join(", ") }
+    }
+}
+
+/// `23 % above`, `2.9 times`.
+pub(super) fn above(gap: f64) -> String {
+    match gap {
+        gap if gap >= 1.995 => format!("{} times", times(gap)),
+        gap if gap < 1.005 => "within 1 % of".into(),
+        gap => format!("{:.0} % above", 100.0 * (gap - 1.0)),
+    }
+}

@@ -1,0 +1,94 @@
+//! The ceilings of a scenario: what no scheduler can beat on its requests.
+//!
+//! Owns which requests are counted, as a run counts them, and for which scenarios there is no bound. The bounds are
+//! `flashlane_ceiling`'s.
+
+use flashlane_ceiling::{Bound, Effort, Work};
+use flashlane_report::metrics::LoadWindow;
+use flashlane_report::results::{Ceiling, CeilingBound};
+
+use super::RunError;
+use super::flow_state::FlowState;
+use super::next_times::NextTimes;
+use super::prepare::{Prepared, needs_responses};
+use flashlane_core::RequestId;
+use flashlane_sched::catalogue::{Question, Recipe};
+
+/// The bounds of all flows of a scenario together, to be called before its runs: the last of these takes over its traces.
+/// [`Summary::compare_with_ceiling`] puts them beside the figures.
+///
+/// # Errors
+/// Bad input found on the way.
+///
+/// [`Summary::compare_with_ceiling`]: flashlane_report::results::Summary::compare_with_ceiling
+pub fn ceiling(prepared: &Prepared) -> Result<Ceiling, RunError> {
+    if let Some(reason) = none(prepared) {
+        return Ok(Ceiling { none: Some(reason.into()), ..Ceiling::default() });
+    }
+    let looks: Result<Vec<_>, _> = (0..prepared.flows.len()).map(|flow| prepared.look(flow)).collect();
+    let looks = looks?;
+    if looks.iter().any(super::Feed::is_closed_loop) {
+        let reason =
+            "a closed loop sends its next request when one completes, so that a slower scheduler gets other requests";
+        return Ok(Ceiling { none: Some(reason.into()), ..Ceiling::default() });
+    }
+    let limits = prepared.limits;
+    let mut work = Work::new(&prepared.config);
+    let mut flows: Vec<FlowState> =
+        looks.into_iter().map(|feed| FlowState::new(Some(feed), limits.warm_up_requests)).collect();
+    let mut times = NextTimes::new(flows.len());
+    let end = limits.end.min(super::flow_state::BEYOND);
+    for (flow, state) in flows.iter_mut().enumerate() {
+        times.set(flow, state.draw(end)?);
+    }
+    let mut window = LoadWindow::default();
+    for id in (0..limits.requests).map(RequestId) {
+        let Some((at, flow)) = times.earliest() else { break };
+        let state = &mut flows[flow];
+        let is_warm = at >= limits.warm_up;
+        state.issue(&mut window, id, state.next.op, at, is_warm);
+        work.add(at, state.next.op, &state.next.extent, is_warm && id >= state.measured_from);
+        times.set(flow, state.draw(end)?);
+    }
+    let Some(bounds) = work.bounds(&Effort::default()) else {
+        return Ok(Ceiling { none: Some("no request is counted".into()), ..Ceiling::default() });
+    };
+    let stats = |bound: Bound| Some(CeilingBound { mean_ns: bound.mean_ns, worst_ns: bound.worst_ns });
+    Ok(Ceiling {
+        static_placement: stats(bounds.fixed),
+        free_placement: stats(bounds.free),
+        none: None,
+        at_home: static_placement(prepared)?,
+    })
+}
+
+/// Why a scenario has no bound, as far as its keys say.
+fn none(prepared: &Prepared) -> Option<&'static str> {
+    if prepared.host.is_some() {
+        return Some("with a [host] section a thread asks for its next request when it has seen one done");
+    }
+    if prepared.limits.response_from_entry {
+        return Some("response times count from the entry into the submission queue, which depends on the scheduler");
+    }
+    None
+}
+
+/// For each scheduler, whether every page stays at its home.
+///
+/// # Errors
+/// A scheduler that cannot be built.
+pub(super) fn static_placement(prepared: &Prepared) -> Result<Vec<bool>, RunError> {
+    let is_static = |(_, recipe): &(String, Recipe)| {
+        let catalogue = &prepared.catalogue;
+        let built = match needs_responses(catalogue, recipe) {
+            // It can be built only from the response times of another run; what it places by can be without.
+            true => catalogue.resolve(recipe).and_then(|answers| {
+                let place = vec![(Question::Place, answers.place.to_owned())];
+                catalogue.build(&Recipe { base: Some("fcfs".into()), answers: place, ..Recipe::default() })
+            }),
+            false => catalogue.build(recipe),
+        };
+        Ok(built.map_err(|error| RunError::Input(error.to_string()))?.place.declares().is_static)
+    };
+    prepared.schedulers.iter().map(is_static).collect()
+}

@@ -1,0 +1,37 @@
+//! Checks that a run is not below its bounds.
+
+use flashlane_ceiling::{Bound, Effort, Work};
+use flashlane_core::arrival::Span;
+use flashlane_core::{Completion, Time};
+use flashlane_sched::catalogue::{Recipe, build};
+use flashlane_ssd::Config;
+
+use super::play::{TestRequest, Touch};
+
+/// Quick enough to be checked with every run.
+const EFFORT: Effort = Effort { window: 2_000_000, steps: 12, pieces: 40_000_000 };
+
+/// Checks that the completions of `asks` under `recipe` are not below the bounds. Returns their mean over the bound.
+pub fn hold(config: &Config, recipe: &Recipe, asks: &[TestRequest], completions: &[Completion]) -> Result<f64, String> {
+    let mut work = Work::new(config);
+    for ask in asks {
+        let extent = match &ask.touch {
+            Touch::Bytes(offset, length) => Span::Bytes { offset: *offset, length: *length },
+            Touch::Pages(list) => Span::Pages(list.clone()),
+        };
+        work.add(Time::from_ns(ask.at), ask.op, &extent, true);
+    }
+    let bounds = work.bounds(&EFFORT).expect("requests");
+    let is_static = build(recipe).expect("a legal recipe").place.declares().is_static;
+    let Bound { mean_ns, worst_ns } = if is_static { bounds.fixed } else { bounds.free };
+    let responses = || completions.iter().map(|c| (c.done - c.arrival).ns());
+    let (sum, worst) = (responses().sum::<u64>(), responses().max().unwrap_or(0));
+    let count = completions.len() as u64;
+    if sum < mean_ns * count || worst < worst_ns {
+        return Err(format!(
+            "mean {} below {mean_ns}, or worst {worst} below {worst_ns}, static {is_static}",
+            sum / count
+        ));
+    }
+    Ok(sum as f64 / (mean_ns.max(1) * count) as f64)
+}
