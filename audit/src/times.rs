@@ -34,7 +34,7 @@ impl Times {
         let (page, spare) = (config.geometry.page_bytes as u64, config.geometry.metadata_bytes as u64);
         let program = match config.nand.program {
             Latency::Constant(d) | Latency::Gaussian { mean: d, .. } => d.ns(),
-            Latency::FastSlow { fast, slow } => (fast.ns() + slow.ns()) / 2,
+            Latency::ByPage(times) => times.iter().map(Duration::ns).sum::<u64>() / times.iter().count() as u64,
         };
         let mut times = Times {
             width: config.bus.width_bytes as u64,
@@ -107,9 +107,9 @@ impl Times {
             Latency::Gaussian { mean, sd } => {
                 (mean.ns().saturating_sub(6 * sd.ns()).max(1), mean.ns() + 6 * sd.ns() + 1)
             }
-            Latency::FastSlow { fast, slow } => {
-                let d = if offset.is_multiple_of(2) { fast } else { slow };
-                (d.ns(), d.ns())
+            Latency::ByPage(times) => {
+                let place = offset as usize % times.iter().count();
+                times.iter().nth(place).map_or((0, 0), |time| (time.ns(), time.ns()))
             }
         }
     }

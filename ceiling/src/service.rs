@@ -70,7 +70,7 @@ impl Times {
 fn least(latency: Latency) -> u64 {
     let time = match latency {
         Latency::Constant(time) => time,
-        Latency::FastSlow { fast, slow } => fast.min(slow),
+        Latency::ByPage(times) => times.iter().min().unwrap_or(Duration::ZERO),
         Latency::Gaussian { mean, sd } => mean.saturating_sub(Duration::from_ns(sd.ns().saturating_mul(6))),
     };
     time.ns().max(1)

@@ -6,13 +6,15 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use flashlane_core::Duration;
+use flashlane_ssd::config::{Latency as Device, PageTimes};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
 
 /// An array time in nanoseconds: `75_000`, or `{ mean = 352_000, sd = 660 }` (Gaussian), or `{ fast = .., slow = .. }`
-/// (pages of even offset are fast, of odd offset slow).
+/// (pages of even offset are fast, of odd offset slow), or `{ pages = [.., .., ..] }` (the pages of a wordline, one a bit of its cells).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Latency {
@@ -32,21 +34,44 @@ pub enum Latency {
         /// Pages of odd offset, ns.
         slow: u64,
     },
+    /// The pages of a wordline.
+    Pages {
+        /// One a bit of its cells, in the order of the block's pages.
+        pages: Wordline,
+    },
+}
+
+/// Times of the pages of a wordline, ns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wordline(PageTimes);
+
+impl Serialize for Wordline {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(Duration::ns))
+    }
+}
+
+impl<'de> Deserialize<'de> for Wordline {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Wordline, D::Error> {
+        let times = Vec::<u64>::deserialize(deserializer)?;
+        let all: Vec<Duration> = times.iter().copied().map(Duration::from_ns).collect();
+        let wrong = || D::Error::custom(format_args!("{} times, expected 1 to {}", times.len(), PageTimes::MOST_BITS));
+        PageTimes::new(&all).map(Wordline).ok_or_else(wrong)
+    }
 }
 
 impl Latency {
     /// The value for the device.
-    pub fn to_device(self) -> flashlane_ssd::config::Latency {
-        use flashlane_core::Duration;
-        use flashlane_ssd::config::Latency as Device;
+    pub fn to_device(self) -> Device {
         match self {
             Latency::Constant(ns) => Device::Constant(Duration::from_ns(ns)),
             Latency::Gaussian { mean, sd } => {
                 Device::Gaussian { mean: Duration::from_ns(mean), sd: Duration::from_ns(sd) }
             }
             Latency::FastSlow { fast, slow } => {
-                Device::FastSlow { fast: Duration::from_ns(fast), slow: Duration::from_ns(slow) }
+                Device::fast_slow(Duration::from_ns(fast), Duration::from_ns(slow))
             }
+            Latency::Pages { pages: Wordline(times) } => Device::ByPage(times),
         }
     }
 }
@@ -58,9 +83,10 @@ struct LatencyParts {
     sd: Option<u64>,
     fast: Option<u64>,
     slow: Option<u64>,
+    pages: Option<Wordline>,
 }
 
-const LATENCY: &str = "nanoseconds, or { mean, sd }, or { fast, slow }";
+const LATENCY: &str = "nanoseconds, or { mean, sd }, or { fast, slow }, or { pages = [..] }";
 
 impl<'de> Deserialize<'de> for Latency {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Latency, D::Error> {
@@ -78,11 +104,14 @@ impl<'de> Deserialize<'de> for Latency {
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Latency, A::Error> {
                 match LatencyParts::deserialize(MapAccessDeserializer::new(map))? {
-                    LatencyParts { mean: Some(mean), sd: Some(sd), fast: None, slow: None } => {
+                    LatencyParts { mean: Some(mean), sd: Some(sd), fast: None, slow: None, pages: None } => {
                         Ok(Latency::Gaussian { mean, sd })
                     }
-                    LatencyParts { mean: None, sd: None, fast: Some(fast), slow: Some(slow) } => {
+                    LatencyParts { mean: None, sd: None, fast: Some(fast), slow: Some(slow), pages: None } => {
                         Ok(Latency::FastSlow { fast, slow })
+                    }
+                    LatencyParts { mean: None, sd: None, fast: None, slow: None, pages: Some(pages) } => {
+                        Ok(Latency::Pages { pages })
                     }
                     _ => Err(A::Error::custom(format_args!("incomplete latency, expected {LATENCY}"))),
                 }
@@ -109,6 +138,8 @@ impl JsonSchema for Latency {
                   "properties": { "mean": ns, "sd": ns } },
                 { "type": "object", "additionalProperties": false, "required": ["fast", "slow"],
                   "properties": { "fast": ns, "slow": ns } },
+                { "type": "object", "additionalProperties": false, "required": ["pages"],
+                  "properties": { "pages": { "type": "array", "minItems": 1, "maxItems": 4, "items": ns } } },
             ]
         })
     }

@@ -165,7 +165,7 @@ impl core::error::Error for ConfigError {}
 
 impl Config {
     /// Array time that schedulers calculate with.
-    pub const fn typical(&self, op: FlashOp) -> Duration {
+    pub fn typical(&self, op: FlashOp) -> Duration {
         match op {
             FlashOp::Read => self.nand.read.typical(),
             FlashOp::Program => self.nand.program.typical(),
@@ -258,9 +258,10 @@ impl Config {
                     range(key, mean.ns(), 1, HOUR)?;
                     range(key, sd.ns(), 0, HOUR)?;
                 }
-                Latency::FastSlow { fast, slow } => {
-                    range(key, fast.ns(), 1, HOUR)?;
-                    range(key, slow.ns(), 1, HOUR)?;
+                Latency::ByPage(times) => {
+                    for time in times.iter() {
+                        range(key, time.ns(), 1, HOUR)?;
+                    }
                 }
             }
         }
@@ -413,22 +414,54 @@ pub enum Latency {
         /// Standard deviation.
         sd: Duration,
     },
-    /// Pages of even offset are fast, pages of odd offset slow (multi-level cells).
-    FastSlow {
-        /// Even offsets.
-        fast: Duration,
-        /// Odd offsets.
-        slow: Duration,
-    },
+    /// By a page's place in its wordline (multi-level cells).
+    ByPage(PageTimes),
+}
+
+/// Array times of the pages of a wordline, one a bit of its cells: the page at offset `o` of a block takes the time `o mod bits`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageTimes {
+    times: [Duration; PageTimes::MOST_BITS],
+    bits: u8,
+}
+
+impl PageTimes {
+    /// Most pages of a wordline.
+    pub const MOST_BITS: usize = 4;
+
+    /// The times of a wordline's pages, in their order; `None` if there are none or more than [`PageTimes::MOST_BITS`].
+    pub fn new(times: &[Duration]) -> Option<PageTimes> {
+        let mut all = [Duration::ZERO; PageTimes::MOST_BITS];
+        all.get_mut(..times.len())?.copy_from_slice(times);
+        (!times.is_empty()).then_some(PageTimes { times: all, bits: times.len() as u8 })
+    }
+
+    /// In the order of the wordline.
+    pub fn iter(&self) -> impl Iterator<Item = Duration> {
+        self.times[..usize::from(self.bits)].iter().copied()
+    }
+
+    /// The time of the page at an offset of its block.
+    #[inline(always)]
+    pub fn at(&self, offset: u32) -> Duration {
+        self.times[(offset % u32::from(self.bits)) as usize]
+    }
 }
 
 impl Latency {
+    /// Pages of even offset are fast, pages of odd offset slow.
+    pub const fn fast_slow(fast: Duration, slow: Duration) -> Latency {
+        Latency::ByPage(PageTimes { times: [fast, slow, Duration::ZERO, Duration::ZERO], bits: 2 })
+    }
+
     /// The value that schedulers calculate with.
-    pub const fn typical(self) -> Duration {
+    pub fn typical(self) -> Duration {
         match self {
             Latency::Constant(d) => d,
             Latency::Gaussian { mean, .. } => mean,
-            Latency::FastSlow { fast, slow } => Duration::from_ns((fast.ns() + slow.ns()) / 2),
+            Latency::ByPage(times) => {
+                Duration::from_ns(times.iter().map(Duration::ns).sum::<u64>() / u64::from(times.bits))
+            }
         }
     }
 }

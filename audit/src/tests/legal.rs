@@ -151,7 +151,7 @@ fn resize(case: &mut Case, which: u64, size: u32) {
 /// Odd pages are slow; the slowest member determines the time of a command.
 #[test]
 fn the_slowest_member_sets_the_array_time() {
-    let times = Latency::FastSlow { fast: Duration::from_ns(READ), slow: Duration::from_ns(READ + 7) };
+    let times = Latency::fast_slow(Duration::from_ns(READ), Duration::from_ns(READ + 7));
     for (odd, length, legal) in [(0, READ, true), (1, READ + 7, true), (1, READ, false), (0, READ + 7, false)] {
         let mut case = Case::new();
         case.config.nand.read = times;

@@ -95,7 +95,7 @@ fn latency(u: &mut Unstructured) -> Result<Latency> {
     Ok(match u.int_in_range(0..=2u8)? {
         0 => Latency::Constant(time(u, 1..=10_000_000)?),
         1 => Latency::Gaussian { mean: time(u, 1..=10_000_000)?, sd: time(u, 0..=100_000)? },
-        _ => Latency::FastSlow { fast: time(u, 1..=1_000_000)?, slow: time(u, 1..=10_000_000)? },
+        _ => Latency::fast_slow(time(u, 1..=1_000_000)?, time(u, 1..=10_000_000)?),
     })
 }
 

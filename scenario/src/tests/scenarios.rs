@@ -47,14 +47,15 @@ fn a_threshold_replaces_the_presets_however_it_is_given() {
 }
 
 #[test]
-fn latencies_have_three_forms() {
+fn latencies_have_four_forms() {
     use flashlane_core::Duration;
-    use flashlane_ssd::config::Latency as Device;
+    use flashlane_ssd::config::{Latency as Device, PageTimes};
     let ns = Duration::from_ns;
     for (text, expect) in [
         ("5", Device::Constant(ns(5))),
         ("{ mean = 352_000, sd = 660 }", Device::Gaussian { mean: ns(352_000), sd: ns(660) }),
-        ("{ fast = 50, slow = 90 }", Device::FastSlow { fast: ns(50), slow: ns(90) }),
+        ("{ fast = 50, slow = 90 }", Device::fast_slow(ns(50), ns(90))),
+        ("{ pages = [60, 70, 95] }", Device::ByPage(PageTimes::new(&[60, 70, 95].map(ns)).unwrap())),
     ] {
         let scenario = with(&format!("[device.nand]\nread_ns = {text}"));
         assert_eq!(scenario.device_config().unwrap().nand.read, expect, "{text}");
@@ -179,8 +180,12 @@ fn every_key_is_documented() {
     fn walk(value: &serde_json::Value, path: &str) {
         if let Some(properties) = value.get("properties").and_then(|p| p.as_object()) {
             for (key, schema) in properties {
-                let plain =
-                    schema["type"] == "integer" && (key == "mean" || key == "sd" || key == "fast" || key == "slow");
+                // The parts of a latency are described with it.
+                let plain = match schema["type"].as_str() {
+                    Some("integer") => ["mean", "sd", "fast", "slow"].contains(&key.as_str()),
+                    Some("array") => key == "pages",
+                    _ => false,
+                };
                 // A keyword with a value is described where it stands, not inside its own schema.
                 let word = properties.len() == 1 && value["description"].is_string();
                 assert!(plain || word || schema["description"].is_string(), "{path}.{key} has no description");

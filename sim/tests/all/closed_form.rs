@@ -189,7 +189,7 @@ fn mean_wait_with_fast_and_slow_pages_is_that_of_m_g_1() {
     let (fast, slow) = (25_000, 175_000);
     let mut config = one_chip();
     config.precondition = Precondition::Filled { per_mille: 1000 };
-    config.nand.read = Latency::FastSlow { fast: Duration::from_ns(fast), slow: Duration::from_ns(slow) };
+    config.nand.read = Latency::fast_slow(Duration::from_ns(fast), Duration::from_ns(slow));
     let takes = |odd: bool| if odd { slow } else { fast };
     let stream = Stream {
         rate_per_ns: 0.7 / ((fast + slow) as f64 / 2.0),

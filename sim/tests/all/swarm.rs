@@ -76,7 +76,10 @@ fn geometry(random: &mut RandomStream) -> Geometry {
 fn latency(random: &mut RandomStream, least: u32, most: u32) -> Latency {
     match random.upto(3) {
         0 => Latency::Gaussian { mean: random.us(least, most), sd: random.us(0, most / 4) },
-        1 => Latency::FastSlow { fast: random.us(least, most), slow: random.us(least, most) },
+        1 => {
+            let times: Vec<Duration> = (0..random.between(1, 4)).map(|_| random.us(least, most)).collect();
+            Latency::ByPage(PageTimes::new(&times).expect("one to four times"))
+        }
         _ => Latency::Constant(random.us(least, most)),
     }
 }

@@ -8,7 +8,7 @@ use flashlane_core::decide::Question;
 use flashlane_core::{Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::Device;
-use flashlane_ssd::config::{Buffer, Config, Latency};
+use flashlane_ssd::config::{Buffer, Config, Latency, PageTimes};
 
 const READ: u64 = 75_000;
 const PROGRAM: u64 = 1_300_000;
@@ -180,7 +180,7 @@ fn memory_and_link() {
 #[test]
 fn fast_and_slow_pages() {
     let mut config = one_plane();
-    let pair = |fast, slow| Latency::FastSlow { fast: Duration::from_ns(fast), slow: Duration::from_ns(slow) };
+    let pair = |fast, slow| Latency::fast_slow(Duration::from_ns(fast), Duration::from_ns(slow));
     config.nand.program = pair(500_000, 2_000_000);
     config.nand.read = pair(50_000, 90_000);
     let rf = recipe("fcfs", &[]);
@@ -194,12 +194,34 @@ fn fast_and_slow_pages() {
     ends(&config, &rf, &[writes[0], writes[1], (later, Read, page(&b))], later + 90_000 + PAGE);
 }
 
+/// The pages of a wordline of three bits take times of their own, page after page of a block.
+#[test]
+fn pages_of_a_wordline() {
+    let mut config = one_plane();
+    let times = |us: [u64; 3]| Latency::ByPage(PageTimes::new(&us.map(Duration::from_us)).expect("three times"));
+    (config.nand.program, config.nand.read) = (times([300, 900, 2000]), times([40, 60, 90]));
+    let rf = recipe("fcfs", &[]);
+    let lpns = [0, 1, 2, 3].map(Lpn);
+    let writes: Vec<_> = lpns.iter().map(|lpn| (0, Write, page(lpn))).collect();
+    let mut end = 0;
+    for (n, us) in [300, 900, 2000, 300].into_iter().enumerate() {
+        end += PAGE + us * 1000;
+        ends(&config, &rf, &writes[..=n], end);
+    }
+    let later = 10_000_000;
+    for (n, us) in [40, 60, 90, 40].into_iter().enumerate() {
+        let mut all = writes.clone();
+        all.push((later, Read, page(&lpns[n])));
+        ends(&config, &rf, &all, later + us * 1000 + PAGE);
+    }
+}
+
 /// A command over fast and slow pages takes as long as its slowest page, whichever of them leads. Page `n` lies on plane `n` modulo 2;
 /// the first page of plane 0 has been written, so its next is slow, while that of plane 1 is fast.
 #[test]
 fn a_command_over_fast_and_slow_pages_takes_the_slow_ones_time() {
     let mut config = table1(1, 1);
-    let pair = |fast, slow| Latency::FastSlow { fast: Duration::from_ns(fast), slow: Duration::from_ns(slow) };
+    let pair = |fast, slow| Latency::fast_slow(Duration::from_ns(fast), Duration::from_ns(slow));
     (config.nand.program, config.nand.read) = (pair(500_000, 2_000_000), pair(50_000, 90_000));
     config.nand.same_page_program = false;
     let (rf, later) = (recipe("fr-fcfs", &[]), 10_000_000);

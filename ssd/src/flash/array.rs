@@ -6,7 +6,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, Time, Transaction, TxnId, UnitId};
 
 use super::{Flash, FlashUnit, Phase, UnitStep};
-use crate::config::Latency;
+use crate::config::{Latency, PageTimes};
 use crate::shared::{Log, State};
 
 /// A command to begin.
@@ -72,9 +72,8 @@ impl UnitStep<'_> {
         let length = match self.common.latency[op.index()] {
             Latency::Constant(typical) => typical,
             Latency::Gaussian { mean, sd } => self.common.gaussian(mean, sd),
-            Latency::FastSlow { fast, slow } => {
-                let longest = |lead| slowest_page(self.txns, lead, self.facts.geometry.pages_per_block, fast, slow);
-                longest(self.board_view.command.lead)
+            Latency::ByPage(times) => {
+                slowest_page(self.txns, self.board_view.command.lead, self.facts.geometry.pages_per_block, &times)
             }
         };
         let (flash, command) = (&mut *self.unit, &mut self.board_view.command);
@@ -158,15 +157,14 @@ fn restart_array(flash: &mut FlashUnit, state: &mut board::Unit, unit: UnitId, n
     command.ends.ns()
 }
 
-/// Array time of a command over fast (even) and slow (odd) pages: its slowest member's.
+/// Array time of a command over pages of different times: its slowest member's.
 #[inline(never)]
-fn slowest_page(txns: &[Transaction], lead: TxnId, pages: u32, fast: Duration, slow: Duration) -> Duration {
+fn slowest_page(txns: &[Transaction], lead: TxnId, pages: u32, times: &PageTimes) -> Duration {
     let mut member = lead;
     let mut longest = Duration::ZERO;
     while member.is_some() {
         let txn = &txns[member.index()];
-        let even = (txn.ppa % pages).is_multiple_of(2);
-        longest = longest.max(if even { fast } else { slow });
+        longest = longest.max(times.at(txn.ppa % pages));
         member = txn.next;
     }
     longest

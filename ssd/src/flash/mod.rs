@@ -263,7 +263,7 @@ impl Flash {
 
     /// Whether the array time of a read depends on its page's offset in the block.
     pub fn reads_need_addresses(&self) -> bool {
-        matches!(self.common.latency[0], Latency::FastSlow { .. })
+        matches!(self.common.latency[0], Latency::ByPage(_))
     }
 }
 
