@@ -63,6 +63,8 @@ pub(super) struct Command {
     /// Total array time, and what was left of it when the array last started or resumed.
     total: u64,
     remaining: u64,
+    /// How often it has been paused.
+    pauses: u32,
     /// Time paused so far: at least (until the resume was reported) and at most (until the array worked again).
     paused: (u64, u64),
 }
@@ -82,6 +84,7 @@ impl Command {
             array: (0, 0),
             total: 0,
             remaining: 0,
+            pauses: 0,
             paused: (0, 0),
         }
     }
@@ -249,6 +252,10 @@ impl Command {
         let spent = self.total.saturating_sub(left);
         log.check(!boundary || spent % times.iteration == 0, Rule::PauseBoundary, || {
             format!("command {number} is paused after {spent} ns, iterations last {} ns.", times.iteration)
+        });
+        self.pauses += 1;
+        log.check(self.pauses <= times.suspend_limit, Rule::PauseLimit, || {
+            format!("command {number} is paused {} times, {} are possible.", self.pauses, times.suspend_limit)
         });
         self.remaining = left;
         self.phase = Phase::Paused(now);

@@ -88,6 +88,7 @@ rules! {
     EndTime "A transaction ends with the array phase (program, erase) or with its data on the bus (read).",
 
     PauseAllowed "Only what the scheduler may pause is paused.",
+    PauseLimit "A program or an erase is paused no more often than the device can.",
     PauseBoundary "A program is paused at the end of an iteration where the scheduler pauses there.",
     PauseRemaining "A pause leaves exactly the array time not yet spent.",
     PauseReads "While a command is paused its unit serves only reads.",

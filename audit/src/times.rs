@@ -26,6 +26,8 @@ pub(super) struct Times {
     pub(super) suspend: Duration,
     /// Time to resume.
     pub(super) resume: Duration,
+    /// How often a program or an erase may be paused.
+    pub(super) suspend_limit: u32,
     whole: u64,
 }
 
@@ -49,6 +51,7 @@ impl Times {
             iteration: (program / config.nand.iterations.max(1) as u64).max(1),
             suspend: config.nand.suspend,
             resume: config.nand.resume,
+            suspend_limit: config.nand.suspend_limit,
             whole: 0,
         };
         times.whole = times.bytes_on_bus(times.page_on_bus);

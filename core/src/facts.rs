@@ -27,6 +27,8 @@ pub struct Facts {
     pub suspend: Duration,
     /// Time to resume it.
     pub resume: Duration,
+    /// How often a program or an erase may be paused; [`u32::MAX`] for any number of times.
+    pub suspend_limit: u32,
     /// Whether one command may work on several planes of a die.
     pub multi_plane: bool,
     /// Whether one command may work on several dies of a unit.

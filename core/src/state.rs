@@ -128,6 +128,8 @@ pub struct Command {
     pub paused: Duration,
     /// When it was paused; valid while paused.
     pub paused_at: Time,
+    /// How often it has been paused.
+    pub pauses: u32,
 }
 
 impl Command {
@@ -144,6 +146,7 @@ impl Command {
         remaining: Duration::ZERO,
         paused: Duration::ZERO,
         paused_at: Time::ZERO,
+        pauses: 0,
     };
 }
 

@@ -124,6 +124,7 @@ fn nand(device: &Device) -> Result<config::Nand, KeyError> {
         iterations: key!(device.nand.iterations),
         suspend: Duration::from_ns(key!(device.nand.suspend_ns)),
         resume: Duration::from_ns(key!(device.nand.resume_ns)),
+        suspend_limit: limit("device.nand.suspend_limit", device.nand.suspend_limit.unwrap_or(Limit::Unlimited))?,
         multi_plane: key!(device.nand.multi_plane),
         multi_die: key!(device.nand.multi_die),
         same_page_read: key!(device.nand.same_page_read),

@@ -58,6 +58,7 @@ pub(super) fn hash(scenario: &Scenario) -> Result<String, KeyError> {
     let document = &scenario.document;
     let mut device = document.device.complete()?;
     device.preset = None;
+    device.leave_out_what_is_off();
     let priorities: Vec<u8> = document.flow.iter().map(|flow| flow.priority).collect();
     let config = super::build::config(&device, &priorities, scenario.seed())?;
     let mut flows = Vec::new();

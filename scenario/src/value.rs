@@ -68,9 +68,7 @@ impl Latency {
             Latency::Gaussian { mean, sd } => {
                 Device::Gaussian { mean: Duration::from_ns(mean), sd: Duration::from_ns(sd) }
             }
-            Latency::FastSlow { fast, slow } => {
-                Device::fast_slow(Duration::from_ns(fast), Duration::from_ns(slow))
-            }
+            Latency::FastSlow { fast, slow } => Device::fast_slow(Duration::from_ns(fast), Duration::from_ns(slow)),
             Latency::Pages { pages: Wordline(times) } => Device::ByPage(times),
         }
     }

@@ -206,6 +206,7 @@ impl Config {
             iteration: Duration::from_ns((self.nand.program.typical().ns() / self.nand.iterations as u64).max(1)),
             suspend: self.nand.suspend,
             resume: self.nand.resume,
+            suspend_limit: self.nand.suspend_limit,
             multi_plane: self.nand.multi_plane,
             multi_die: self.nand.multi_die,
             same_page: [self.nand.same_page_read, self.nand.same_page_program, false],
@@ -392,6 +393,8 @@ pub struct Nand {
     pub suspend: Duration,
     /// Time to resume it.
     pub resume: Duration,
+    /// How often a program or an erase may be paused; [`u32::MAX`] for any number of times.
+    pub suspend_limit: u32,
     /// One command may work on several planes of a die.
     pub multi_plane: bool,
     /// One command may work on several dies of a unit.

@@ -340,6 +340,9 @@ impl Policy {
         if !command.in_array || state.paused.lead.is_some() || command.ends <= board.now {
             return Action::Stay;
         }
+        if command.pauses >= board.facts.suspend_limit {
+            return Action::Stay;
+        }
         if command.owner == Owner::Gc
             && (!self.known.pauses_gc || state.foreground_gc.is_open() && !state.foreground_gc.is_preemptible())
         {
@@ -365,8 +368,10 @@ impl Policy {
     /// Whether to ask at the unit's next iteration boundary whether its program is paused for `read`.
     #[inline(always)]
     pub(crate) fn asks_at_boundary(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
+        let command = &board.units[unit.index()].command;
         self.known.pauses_at_boundaries
-            && board.units[unit.index()].command.in_array
+            && command.in_array
+            && command.pauses < board.facts.suspend_limit
             && !self.scheduler.preempt.will_keep_refusing(board, unit, read)
     }
 

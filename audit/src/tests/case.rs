@@ -76,6 +76,7 @@ pub fn config() -> Config {
             iterations: 10,
             suspend: Duration::from_ns(SUSPEND),
             resume: Duration::from_ns(RESUME),
+            suspend_limit: 1,
             multi_plane: true,
             multi_die: true,
             same_page_read: false,

@@ -137,6 +137,7 @@ pub fn pauses() -> Vec<Breach> {
     };
     vec![
         (Rule::PauseAllowed, at_boundary(), |c| c.policy.suspend_points = SuspendPoints::Never),
+        (Rule::PauseLimit, at_boundary(), |c| c.config.nand.suspend_limit = 0),
         (Rule::PauseAllowed, erase_paused(), |c| c.policy.gc_mode = GcMode::Transactions { pausable: false }),
         (Rule::PauseAllowed, erase_of_iterations(), |c| c.policy.suspend_points = SuspendPoints::Boundary),
         (Rule::PauseBoundary, anywhere(3 * ITERATION + 1), |c| c.policy.suspend_points = SuspendPoints::Boundary),

@@ -153,6 +153,7 @@ fn nand(u: &mut Unstructured) -> Result<Nand> {
         iterations: small(u, 1..=16)?,
         suspend: time(u, 0..=100_000)?,
         resume: time(u, 0..=100_000)?,
+        suspend_limit: small(u, 0..=3)?,
         multi_plane: u.arbitrary()?,
         multi_die: u.arbitrary()?,
         same_page_read: u.arbitrary()?,

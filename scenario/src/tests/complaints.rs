@@ -120,6 +120,7 @@ const TOP: &[(&str, &str)] = &[
     ("[device.nand]\nread_ns = { pages = [1, 0] }", "s.toml:2:11: device.nand.read_ns = 0: must be 1 to 3600000000000"),
     ("[device.nand]\nread_ns = { pages = [1], mean = 2 }", "s.toml:2:11: device.nand.read_ns = { pages = [1], mean = 2 }: incomplete latency, expected nanoseconds, or { mean, sd }, or { fast, slow }, or { pages = [..] }"),
     ("[device.nand]\nread_ns = \"fast\"", "s.toml:2:11: device.nand.read_ns = \"fast\": invalid type: string \"fast\", expected nanoseconds, or { mean, sd }, or { fast, slow }, or { pages = [..] }"),
+    ("[device.nand]\nsuspend_limit = \"never\"", "s.toml:2:17: device.nand.suspend_limit = \"never\": unknown word \"never\", expected a whole number or \"unlimited\""),
     ("[device.nand]\nread_ns = 1.5", "s.toml:2:11: device.nand.read_ns = 1.5: invalid type: floating point `1.5`, expected nanoseconds, or { mean, sd }, or { fast, slow }, or { pages = [..] }"),
     ("[device.bus]\nmega_transfers = \"infinite\"", "s.toml:2:18: device.bus.mega_transfers = \"infinite\": unknown word \"infinite\", expected a whole number or \"unlimited\""),
     ("[device.bus]\nmega_transfers = 0", "s.toml:2:18: device.bus.mega_transfers = 0: must be 1 to 4294967295"),

@@ -138,6 +138,32 @@ fn the_hash_covers_what_changes_results_and_nothing_else() {
     }
 }
 
+/// Stores of runs are told apart by hashes: those of the presets stay what they are.
+#[test]
+fn the_hashes_of_the_presets() {
+    let hashes: Vec<(&str, String)> =
+        preset::PRESETS.iter().map(|p| (p.name, with(&format!("device = \"{}\"", p.name)).hash().unwrap())).collect();
+    let kept = [
+        ("slacker-asplos17", "e74d3852423f20af"),
+        ("slacker-one-page", "435253d8c730592f"),
+        ("flin-isca18", "d88ca414f3e7b760"),
+        ("ncq-elex15", "3bfb28c38082eb44"),
+        ("sos-msst13", "50277ff3e1b927b6"),
+        ("cosmos-openssd", "8266b6e1b2ecfbcb"),
+        ("modern-tlc", "99578b2a46cf21c0"),
+        ("unit-cycle", "1da24e5dfee0f669"),
+    ];
+    assert_eq!(hashes.iter().map(|(name, hash)| (*name, hash.as_str())).collect::<Vec<_>>(), kept);
+}
+
+/// A key that says in words what its absence says does not change the hash; any other value does.
+#[test]
+fn what_is_off_is_not_in_the_hash() {
+    let hash = |keys: &str| with(&format!("[device]\npreset = \"flin-isca18\"\n{keys}")).hash().unwrap();
+    assert_eq!(hash(""), hash("nand.suspend_limit = \"unlimited\""));
+    assert_ne!(hash(""), hash("nand.suspend_limit = 3"));
+}
+
 #[test]
 fn a_trace_enters_the_hash_by_its_bytes() {
     let folder = std::env::temp_dir().join(format!("flashlane-hash-{}", std::process::id()));

@@ -31,6 +31,7 @@ pub(crate) fn board(dies: u32, planes: u32) -> Board {
         iteration: us(65),
         suspend: Duration::ZERO,
         resume: Duration::ZERO,
+        suspend_limit: u32::MAX,
         multi_plane: true,
         multi_die: true,
         same_page: [false; 3],

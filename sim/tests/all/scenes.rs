@@ -155,6 +155,30 @@ fn a_read_that_came_before_the_array_began_suspends_it() {
     assert_eq!(ends(&config, &recipe("read-first-suspend", &[]), &two)[1..], [24_601 + 99_601, resumed + 99_601]);
 }
 
+/// A drive that pauses a command once at most: the second read waits until the program ends, which is later by the first read alone. A
+/// read that comes during the pause still goes before the program resumes.
+#[test]
+fn a_program_is_paused_no_more_often_than_the_drive_can() {
+    let mut config = one_plane();
+    let lines = [(0, Write, &[0u32][..]), (300_000, Read, &[1]), (500_000, Read, &[2])];
+    let rfs = recipe("read-first-suspend", &[]);
+    let (once, twice) = (1_324_601 + 99_601, 1_324_601 + 2 * 99_601);
+    assert_eq!(ends(&config, &rfs, &lines), [twice, 399_601, 599_601]);
+    config.nand.suspend_limit = 2;
+    assert_eq!(ends(&config, &rfs, &lines), [twice, 399_601, 599_601]);
+    config.nand.suspend_limit = 1;
+    assert_eq!(ends(&config, &rfs, &lines), [once, 399_601, once + 99_601]);
+    let soon = [lines[0], lines[1], (390_000, Read, &[2][..])];
+    assert_eq!(ends(&config, &rfs, &soon), [twice, 399_601, 399_601 + 99_601]);
+    config.nand.suspend_limit = 0;
+    assert_eq!(ends(&config, &rfs, &lines)[..2], [1_324_601, 1_324_601 + 99_601]);
+    // At the ends of iterations: the unit is not asked again once the limit is reached.
+    let mut boundary = recipe("fr-fcfs", &[]);
+    boundary.answers.push((Question::Preempt, "pause-at-boundary".to_owned()));
+    config.nand.suspend_limit = 1;
+    assert_eq!(ends(&config, &boundary, &lines), [once, 24_601 + 5 * 65_000 + 99_601, once + 99_601]);
+}
+
 /// A program is not suspended when its remaining time is less than the overheads.
 #[test]
 fn a_pause_that_saves_nothing_is_not_made() {

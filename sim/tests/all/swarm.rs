@@ -92,6 +92,7 @@ fn nand(random: &mut RandomStream) -> Nand {
         iterations: random.between(1, 24),
         suspend: random.maybe_us(30),
         resume: random.maybe_us(30),
+        suspend_limit: if random.chance(80) { u32::MAX } else { random.between(0, 3) },
         multi_plane: random.chance(70),
         multi_die: random.chance(70),
         same_page_read: random.chance(30),

@@ -50,6 +50,7 @@ impl UnitStep<'_> {
         command.ends = now + on_bus + self.facts.array[op.index()] + transfers;
         command.in_array = false;
         command.paused = Duration::ZERO;
+        command.pauses = 0;
         flash.current = lead;
         flash.serial = self.common.commands;
         self.common.commands += 1;
@@ -202,7 +203,8 @@ impl Flash {
         let state = &mut board.units[u];
         debug_assert!(self.units[u].phase == Phase::Array && state.paused.lead.is_none() && now < state.command.ends);
         let remaining = state.command.ends - now;
-        state.paused = Command { remaining, paused_at: now, in_array: false, ..state.command };
+        let pauses = state.command.pauses + 1;
+        state.paused = Command { remaining, paused_at: now, in_array: false, pauses, ..state.command };
         state.counters.pauses += 1;
         (self.units[u].has_paused, self.units[u].paused_serial) = (true, self.units[u].serial);
         log.push(now, || Event::Paused { unit, command: self.units[u].serial, remaining });

@@ -278,6 +278,7 @@ mod tests {
                 iterations: 20,
                 suspend: Duration::ZERO,
                 resume: Duration::ZERO,
+                suspend_limit: u32::MAX,
                 multi_plane: true,
                 multi_die: true,
                 same_page_read: false,

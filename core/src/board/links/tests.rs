@@ -32,6 +32,7 @@ fn board(slots: u32) -> Board {
         iteration: Duration::ZERO,
         suspend: Duration::ZERO,
         resume: Duration::ZERO,
+        suspend_limit: u32::MAX,
         multi_plane: true,
         multi_die: true,
         same_page: [false; 3],

@@ -41,6 +41,7 @@ fn board(chips: u32) -> Board {
         iteration: cycles(1),
         suspend: Duration::ZERO,
         resume: Duration::ZERO,
+        suspend_limit: u32::MAX,
         multi_plane: false,
         multi_die: false,
         same_page: [false; 3],

@@ -34,6 +34,7 @@ pub fn table1(channels: u32, chips: u32) -> Config {
             iterations: 20,
             suspend: Duration::ZERO,
             resume: Duration::ZERO,
+            suspend_limit: u32::MAX,
             multi_plane: true,
             multi_die: true,
             same_page_read: false,
