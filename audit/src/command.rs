@@ -193,7 +193,8 @@ impl Command {
         });
         let (length, gap) = (until.since(now).ns(), times.further_planes(self.members.len()));
         let (low, high) = (self.array.0 + gap, self.array.1 + gap);
-        log.check((low..=high).contains(&length), Rule::ArrayLength, || {
+        let legal = (low..=high).contains(&length) && times.is_whole_steps(self.op, length - low);
+        log.check(legal, Rule::ArrayLength, || {
             format!("{op} command {number} plans an array phase of {length} ns instead of {low} to {high}.")
         });
         self.total = length;

@@ -20,6 +20,8 @@ pub(super) struct Times {
     setup: u64,
     gap: u64,
     latency: [Latency; 3],
+    /// A further step of a read, and most of them.
+    retry: (u64, u64),
     /// One program-verify iteration.
     pub(super) iteration: u64,
     /// Time to pause.
@@ -48,6 +50,10 @@ impl Times {
             setup: config.bus.data_out_setup.ns(),
             gap: config.bus.plane_gap.ns(),
             latency: [config.nand.read, config.nand.program, config.nand.erase],
+            retry: config.retry.as_ref().map_or((0, 0), |retry| {
+                let most = retry.states.iter().map(|state| state.below.len() as u64 - 1).max();
+                (retry.step.ns(), most.unwrap_or(0))
+            }),
             iteration: (program / config.nand.iterations.max(1) as u64).max(1),
             suspend: config.nand.suspend,
             resume: config.nand.resume,
@@ -102,8 +108,20 @@ impl Times {
         if op == FlashOp::Read { self.setup + data } else { 0 }
     }
 
-    /// Shortest and longest legal array time of one member at page offset `offset`.
+    /// Shortest and longest legal array time of one member at page offset `offset`. How often a page's read is tried again is not followed
+    /// here: any number of further steps up to the configured one is legal.
     pub(super) fn array(&self, op: FlashOp, offset: u32) -> (u64, u64) {
+        let (low, high) = self.first_try(op, offset);
+        if op == FlashOp::Read { (low, high + self.retry.0 * self.retry.1) } else { (low, high) }
+    }
+
+    /// Whether an array time that may be `over` the shortest one is a whole number of further steps, where only these make reads longer.
+    pub(super) fn is_whole_steps(&self, op: FlashOp, over: u64) -> bool {
+        let steps = op == FlashOp::Read && self.retry.0 > 0 && matches!(self.latency[0], Latency::Constant(_));
+        !steps || over.is_multiple_of(self.retry.0)
+    }
+
+    fn first_try(&self, op: FlashOp, offset: u32) -> (u64, u64) {
         match self.latency[op.index()] {
             Latency::Constant(d) => (d.ns(), d.ns()),
             // Twelve uniforms of [0, 1) sum to within six deviations of their mean.

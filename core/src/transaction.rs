@@ -118,6 +118,8 @@ pub struct Transaction {
     pub enqueued: Time,
     /// Bytes that cross the bus, metadata included when the configuration says so.
     pub bytes: u32,
+    /// A read: further steps that the array takes to read its page. Known once it has been dispatched.
+    pub retries: u8,
     /// Note (Slacker): how much later it may end without its request ending later.
     pub slack: Duration,
     /// Note (FLIN): its estimated time in the device had its flow been alone.
@@ -170,6 +172,7 @@ impl Transaction {
         lpn: Lpn(0),
         ppa: 0,
         bytes: 0,
+        retries: 0,
         next: TxnId::NONE,
         prev: TxnId::NONE,
         on_completion: TxnId::NONE,

@@ -33,6 +33,7 @@ pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Co
     spare_covers_gc(device, &geometry, logical_pages, &gc)?;
     let config = Config {
         nand: nand(device)?,
+        retry: retry(device)?,
         bus: bus(device)?,
         ftl: config::Ftl {
             order: allocation(device)?,
@@ -130,6 +131,37 @@ fn nand(device: &Device) -> Result<config::Nand, KeyError> {
         same_page_read: key!(device.nand.same_page_read),
         same_page_program: key!(device.nand.same_page_program),
     })
+}
+
+fn retry(device: &Device) -> Result<Option<config::ReadRetry>, KeyError> {
+    let Some(states) = device.retry.states.as_ref().filter(|states| !states.is_empty()) else { return Ok(None) };
+    let mut all = Vec::new();
+    for (n, state) in states.iter().enumerate() {
+        let key = format!("device.retry.states[{n}].shares");
+        let sum: f64 = state.shares.iter().sum();
+        let legal = state.shares.iter().all(|share| (0.0..=1.0).contains(share)) && (sum - 1.0).abs() < 1e-6;
+        if !legal || state.shares.len() > config::RetryState::MOST_STEPS + 1 {
+            let message = format!(
+                "must be 1 to {} numbers from 0 to 1 that add up to 1, one for each number of further steps from 0 on",
+                config::RetryState::MOST_STEPS + 1
+            );
+            return Err(KeyError::new(key, format!("{:?}", state.shares), message));
+        }
+        let mut so_far = 0.0;
+        let parts = |share: &f64| {
+            so_far += share;
+            (so_far * (1u64 << 32) as f64).round() as u64
+        };
+        let mut below: Vec<u64> = state.shares.iter().map(parts).collect();
+        below[state.shares.len() - 1] = 1 << 32;
+        all.push(config::RetryState { erases: state.erases, age_days: state.age_days, below });
+    }
+    Ok(Some(config::ReadRetry {
+        step: Duration::from_ns(key!(device.retry.step_ns)),
+        initial_erases: device.retry.initial_erases.unwrap_or(0),
+        initial_age_days: device.retry.initial_age_days.unwrap_or(0),
+        states: all,
+    }))
 }
 
 fn bus(device: &Device) -> Result<config::Bus, KeyError> {

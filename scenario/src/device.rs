@@ -86,6 +86,36 @@ section! {
 }
 
 section! {
+    /// Reads that are tried again with other reference voltages (off unless a scenario or preset gives `states`).
+    Retry {
+        /// Array time of each further step of a read, ns.
+        step_ns: u64,
+        /// Erases of every block before the run. Default 0.
+        initial_erases: u32,
+        /// Age of the data that lies on the drive before the run, days. Data written in the run has age 0. Default 0.
+        initial_age_days: u32,
+        /// How many further steps reads take, by wear and age, each as `{ erases = 1000, age_days = 30, shares = [0.3, 0.5, 0.2] }`: shares of
+        /// pages that take 0, 1, 2, ... further steps, together 1. The last one applies that has no more erases than the page's block and no
+        /// more days than its data (both 0 where left out).
+        states: Vec<RetryState>,
+    }
+}
+
+/// How many further steps the reads of pages of some wear and age take.
+#[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RetryState {
+    /// From this many erases of the block on. Default 0.
+    #[serde(default)]
+    pub erases: u32,
+    /// From this age of the data on, days. Default 0.
+    #[serde(default)]
+    pub age_days: u32,
+    /// Shares of pages that take 0, 1, 2, ... further steps.
+    pub shares: Vec<f64>,
+}
+
+section! {
     /// Channel buses.
     Bus {
         /// Million transfers per second; `"unlimited"` makes transfers take no time.
@@ -218,6 +248,12 @@ section! {
     }
 }
 
+impl Retry {
+    fn is_absent(&self) -> bool {
+        *self == Retry::default()
+    }
+}
+
 /// A device: keys that lie over a preset's.
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -230,6 +266,9 @@ pub struct Device {
     pub geometry: Geometry,
     /// Flash array times and abilities.
     pub nand: Nand,
+    /// Reads that are tried again.
+    #[serde(skip_serializing_if = "Retry::is_absent")]
+    pub retry: Retry,
     /// Channel buses.
     pub bus: Bus,
     /// Translation layer.
@@ -267,7 +306,7 @@ impl Device {
         if over.preset.is_some() {
             self.preset = over.preset.clone();
         }
-        let Device { preset: _, geometry, nand, bus, ftl, gc, buffer, front, precondition } = over;
+        let Device { preset: _, geometry, nand, retry, bus, ftl, gc, buffer, front, precondition } = over;
         if ftl.user_gb.is_some() || ftl.user_bytes.is_some() || ftl.over_provisioning_percent.is_some() {
             (self.ftl.user_gb, self.ftl.user_bytes, self.ftl.over_provisioning_percent) = (None, None, None);
         }
@@ -279,6 +318,7 @@ impl Device {
         }
         self.geometry.keys_over(geometry);
         self.nand.keys_over(nand);
+        self.retry.keys_over(retry);
         self.bus.keys_over(bus);
         self.ftl.keys_over(ftl);
         self.gc.keys_over(gc);
@@ -290,5 +330,8 @@ impl Device {
     /// Removes keys that say in words what their absence says: a scenario has the same hash with and without them.
     pub(super) fn leave_out_what_is_off(&mut self) {
         self.nand.suspend_limit = self.nand.suspend_limit.filter(|&limit| limit != Limit::Unlimited);
+        if self.retry.states.as_ref().is_none_or(Vec::is_empty) {
+            self.retry = Retry::default();
+        }
     }
 }

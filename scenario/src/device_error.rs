@@ -30,6 +30,7 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
         "ftl.logical_pages" => of("ftl", &CAPACITY),
         "precondition.fill (thousandths)" => of("precondition", &["fill_percent"]),
         "front.in_flight (with serial service)" => of("front", &["in_flight", "service"]),
+        "retry (with serial service)" => [of("retry", &["states"]), of("front", &["service"])].concat(),
         "front.cluster" => {
             let counts = of("geometry", &["chips_per_channel", "channels"]);
             of("front", &["cluster"]).into_iter().chain(counts).collect()

@@ -22,6 +22,8 @@ pub struct Config {
     pub geometry: Geometry,
     /// Array times and what commands may do.
     pub nand: Nand,
+    /// Reads that are tried again; `None` if all succeed at once.
+    pub retry: Option<ReadRetry>,
     /// Channel buses.
     pub bus: Bus,
     /// Translation layer.
@@ -220,6 +222,7 @@ impl Config {
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_geometry()?;
         self.check_times()?;
+        self.check_retry()?;
         self.check_ftl()?;
         self.check_front()
     }
@@ -284,6 +287,20 @@ impl Config {
         range("bus.width_bytes", self.bus.width_bytes as u64, 1, 64)?;
         if self.bus.rounding == Rounding::MqSim && self.bus.mega_transfers != u32::MAX {
             range("bus.mega_transfers (with mqsim rounding)", self.bus.mega_transfers as u64, 1, 2000)?;
+        }
+        Ok(())
+    }
+
+    fn check_retry(&self) -> Result<(), ConfigError> {
+        let Some(retry) = &self.retry else { return Ok(()) };
+        range("retry.step_ns", retry.step.ns(), 1, 3_600_000_000_000)?;
+        range("retry.states", retry.states.len() as u64, 1, ReadRetry::MOST_STATES as u64)?;
+        for state in &retry.states {
+            range("retry.states", state.below.len() as u64, 1, RetryState::MOST_STEPS as u64 + 1)?;
+        }
+        if matches!(self.front.service, Service::Serial { .. }) {
+            let legal = String::from("serial service has no flash whose reads could be tried again");
+            return Err(ConfigError { key: "retry (with serial service)", value: String::from("serial"), legal });
         }
         Ok(())
     }
@@ -467,6 +484,40 @@ impl Latency {
             }
         }
     }
+}
+
+/// Reads that are tried again with other reference voltages, each time for one more array step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReadRetry {
+    /// Array time of a step.
+    pub step: Duration,
+    /// Erases of every block before the run.
+    pub initial_erases: u32,
+    /// Age of the data that lies on the drive before the run, in days; what the run writes has none.
+    pub initial_age_days: u32,
+    /// How often pages are tried again. The last state with no more erases and days than the page's applies; none: never.
+    pub states: Vec<RetryState>,
+}
+
+impl ReadRetry {
+    /// Most states.
+    pub const MOST_STATES: usize = 64;
+}
+
+/// How often pages of some wear and age are tried again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RetryState {
+    /// From this many erases of the block on.
+    pub erases: u32,
+    /// From this age of the data on, in days.
+    pub age_days: u32,
+    /// The share of pages that need at most 0, 1, 2, ... steps, in parts of 2^32; ascending.
+    pub below: Vec<u64>,
+}
+
+impl RetryState {
+    /// Most steps of a read.
+    pub const MOST_STEPS: usize = 31;
 }
 
 /// A channel bus.

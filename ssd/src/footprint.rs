@@ -4,7 +4,7 @@
 //! `cli` compares the sum with what runs took).
 
 use crate::config::{Config, Precondition};
-use crate::ftl::written_groups_bytes;
+use crate::ftl::{RETRY_BYTES_A_PAGE, written_groups_bytes};
 use crate::gc::bytes_of_writes;
 
 /// Memory of a device at most, in bytes.
@@ -33,7 +33,8 @@ impl Config {
         let pages = (1 + blocks) * u64::from(g.pages_per_block);
         let logical = u64::from(self.ftl.logical_pages);
         // The map and its companions; four bytes back from a physical page.
-        let by_page = logical * entry + 4 * pages;
+        let retries = if self.retry.is_some() { RETRY_BYTES_A_PAGE } else { 0 };
+        let by_page = logical * (entry + retries) + 4 * pages;
         // A bit for each page that is valid; of one plane as many again, and half of them, for the first state.
         let by_block = blocks * BLOCK + pages / 8 + pages * 3 / 16 / planes + planes * 520;
         let written = written_groups_bytes(self.ftl.logical_pages);

@@ -69,6 +69,7 @@ pub fn config() -> Config {
             metadata_bytes: 128,
             unit: UnitKind::Chip,
         },
+        retry: None,
         nand: Nand {
             read: Latency::Constant(Duration::from_ns(READ)),
             program: Latency::Constant(Duration::from_ns(PROGRAM)),

@@ -4,7 +4,7 @@ use flashlane_core::Duration;
 use flashlane_core::event::Event;
 use flashlane_core::request::Op;
 use flashlane_core::transaction::{FlashOp, Owner};
-use flashlane_ssd::config::{Latency, Rounding};
+use flashlane_ssd::config::{Latency, ReadRetry, RetryState, Rounding};
 
 use super::broken;
 use super::case::*;
@@ -165,6 +165,28 @@ fn the_slowest_member_sets_the_array_time() {
         let verdict = case.audit();
         let expected = if legal { vec![] } else { vec![(Rule::ArrayLength, 1)] };
         assert_eq!(verdict.by_rule, expected, "odd {odd} length {length}: {verdict}");
+    }
+}
+
+/// A read takes a whole number of further steps, up to the most that any page takes.
+#[test]
+fn further_steps_of_a_read() {
+    for (length, legal) in
+        [(READ, true), (READ + 9, true), (READ + 18, true), (READ + 27, false), (READ + 8, false), (READ - 1, false)]
+    {
+        let mut case = Case::new();
+        let states = vec![RetryState { erases: 0, age_days: 0, below: vec![1, 2, 1 << 32] }];
+        let step = Duration::from_ns(9);
+        case.config.retry = Some(ReadRetry { step, initial_erases: 0, initial_age_days: 0, states });
+        case.submit(0, 1, Op::Read, 1);
+        case.queue(0, 1, Requester::Request(1), FlashOp::Read, 0, 0);
+        case.dispatch(0, 1, 0, 0, 0);
+        case.array(0, 0, 0, length);
+        case.bus(length, 0, 0, X);
+        case.end(length + X, 1, flashlane_core::event::End::Flash, 0);
+        case.complete(length + X, 1);
+        let expected = if legal { vec![] } else { vec![(Rule::ArrayLength, 1)] };
+        assert_eq!(case.audit().by_rule, expected, "{length}");
     }
 }
 

@@ -6,8 +6,8 @@ use flashlane_core::geometry::{AllocationOrder, Stripe, UnitKind};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry, Lpn};
 use flashlane_ssd::config::{
-    Buffer, Bus, Charge, Config, Dispatch, FlowConfig, Front, Ftl, Gc, Latency, Nand, Precondition, Protocol, Rounding,
-    Service, Victim,
+    Buffer, Bus, Charge, Config, Dispatch, FlowConfig, Front, Ftl, Gc, Latency, Nand, Precondition, Protocol,
+    ReadRetry, RetryState, Rounding, Service, Victim,
 };
 
 use crate::Target;
@@ -99,6 +99,22 @@ fn latency(u: &mut Unstructured) -> Result<Latency> {
     })
 }
 
+fn retry(u: &mut Unstructured) -> Result<ReadRetry> {
+    let state = |u: &mut Unstructured| {
+        let mut below: Vec<u64> =
+            (0..u.int_in_range(0..=3)?).map(|_| u.int_in_range(0..=1u64 << 32)).collect::<Result<_>>()?;
+        below.sort_unstable();
+        Ok(RetryState { erases: small(u, 0..=3)?, age_days: small(u, 0..=90)?, below })
+    };
+    let states = (0..u.int_in_range(0..=3)?).map(|_| state(u)).collect::<Result<_>>()?;
+    Ok(ReadRetry {
+        step: time(u, 1..=100_000)?,
+        initial_erases: small(u, 0..=3)?,
+        initial_age_days: small(u, 0..=90)?,
+        states,
+    })
+}
+
 fn config(u: &mut Unstructured) -> Result<Config> {
     let geometry = geometry(u)?;
     let order = *u.choose(&AllocationOrder::NAMES)?;
@@ -108,6 +124,7 @@ fn config(u: &mut Unstructured) -> Result<Config> {
     Ok(Config {
         geometry,
         nand: nand(u)?,
+        retry: if u.ratio(1, 8)? { Some(retry(u)?) } else { None },
         bus: bus(u)?,
         ftl: Ftl {
             order: AllocationOrder::parse(order).expect("NAMES are names"),

@@ -263,6 +263,7 @@ impl From<&Totals> for DeviceStats {
             waiting_writes: WaitingWrites::of(totals),
             advanced_commands: totals.advanced_commands[0] + totals.advanced_commands[1],
             pauses: totals.pauses,
+            read_retries: totals.retries.map(|[pages, steps]| ReadRetries { pages, steps }),
             gc: GcStats {
                 erases: totals.erases,
                 moves: totals.gc_programs,

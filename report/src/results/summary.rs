@@ -229,8 +229,20 @@ pub struct DeviceStats {
     pub advanced_commands: u64,
     /// Times a program or an erase was paused.
     pub pauses: u64,
+    /// Reads of the flash that were tried again; only there if the device has retries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_retries: Option<ReadRetries>,
     /// Garbage collection.
     pub gc: GcStats,
+}
+
+/// Reads of the flash that were tried again, those of garbage collection included.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReadRetries {
+    /// Pages whose reads took at least one further step.
+    pub pages: u64,
+    /// Further steps.
+    pub steps: u64,
 }
 
 /// What garbage collection did.

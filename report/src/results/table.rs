@@ -275,7 +275,7 @@ fn slack(runs: &[SchedulerResult]) -> Table {
 }
 
 fn device(runs: &[SchedulerResult]) -> Table {
-    let mut table = table([
+    let mut headings = vec![
         "scheduler",
         "chips busy",
         "channels busy",
@@ -286,10 +286,13 @@ fn device(runs: &[SchedulerResult]) -> Table {
         "valid/victim",
         "pauses",
         "makespan",
-    ]);
+    ];
+    let retries = runs.iter().any(|run| run.device.read_retries.is_some());
+    headings.extend(retries.then_some("read retries"));
+    let mut table = table(headings);
     for run in runs {
         let d = &run.device;
-        table.add_row([
+        let mut row = vec![
             run.label(),
             share(d.chip_utilisation),
             share(d.channel_utilisation),
@@ -300,7 +303,9 @@ fn device(runs: &[SchedulerResult]) -> Table {
             or_dash(d.gc.victim_valid_mean, number),
             count(d.pauses),
             time(run.total.makespan_ns as f64),
-        ]);
+        ];
+        row.extend(retries.then(|| d.read_retries.as_ref().map_or_else(String::new, |r| count(r.steps))));
+        table.add_row(row);
     }
     table
 }

@@ -162,6 +162,9 @@ fn what_is_off_is_not_in_the_hash() {
     let hash = |keys: &str| with(&format!("[device]\npreset = \"flin-isca18\"\n{keys}")).hash().unwrap();
     assert_eq!(hash(""), hash("nand.suspend_limit = \"unlimited\""));
     assert_ne!(hash(""), hash("nand.suspend_limit = 3"));
+    assert_eq!(hash(""), hash("retry = { step_ns = 5, initial_age_days = 3 }"));
+    assert_eq!(hash(""), hash("retry = { step_ns = 5, states = [] }"));
+    assert_ne!(hash(""), hash("retry = { step_ns = 5, states = [{ shares = [0.9, 0.1] }] }"));
 }
 
 #[test]

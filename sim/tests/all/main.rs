@@ -31,6 +31,7 @@ mod pairs;
 mod parameters;
 mod pauses;
 mod real_traces;
+mod retries;
 mod scenes;
 mod scenes_flin;
 mod scenes_front;

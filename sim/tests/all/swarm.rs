@@ -100,6 +100,18 @@ fn nand(random: &mut RandomStream) -> Nand {
     }
 }
 
+fn retry(random: &mut RandomStream) -> ReadRetry {
+    let mut state = || {
+        let mut below: Vec<u64> = (0..random.upto(4)).map(|_| 4 * u64::from(random.upto(1 << 30))).collect();
+        below.sort_unstable();
+        below.push(1 << 32);
+        RetryState { erases: random.between(0, 4), age_days: random.one_of(&[0, 30, 90]), below }
+    };
+    let states = (0..3).map(|_| state()).collect();
+    let (initial_erases, initial_age_days) = (random.between(0, 3), random.one_of(&[0, 60]));
+    ReadRetry { step: random.us(1, 80), initial_erases, initial_age_days, states }
+}
+
 fn bus(random: &mut RandomStream) -> Bus {
     let rounding = random.one_of(&[Rounding::Exact, Rounding::MqSim]);
     let mut command = || if random.chance(50) { Duration::ZERO } else { Duration::from_ns(random.upto(900).into()) };
@@ -162,9 +174,10 @@ fn config(random: &mut RandomStream) -> Config {
     let logical_pages = (geometry.planes() * per_plane - random.upto(geometry.planes() - 1)).max(1);
     let flows = random.between(1, 4);
     let victims = [Victim::Greedy, Victim::Random, Victim::DChoices(3), Victim::Fifo, Victim::CostBenefit];
-    let config = Config {
+    let mut config = Config {
         geometry,
         nand: nand(random),
+        retry: random.chance(20).then(|| retry(random)),
         bus: bus(random),
         ftl: Ftl {
             order: AllocationOrder::parse(random.one_of(&AllocationOrder::NAMES)).expect("one of the names"),
@@ -190,6 +203,9 @@ fn config(random: &mut RandomStream) -> Config {
         priorities: random.between(1, 4) as u8,
         seed: random.0.next_u64(),
     };
+    if matches!(config.front.service, Service::Serial { .. }) {
+        config.retry = None;
+    }
     config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
     config
 }
@@ -208,6 +224,9 @@ fn tight(random: &mut RandomStream) -> Config {
     config.ftl.logical_pages = g.planes() * data_blocks * g.pages_per_block;
     config.precondition = random.one_of(&[Precondition::Filled { per_mille: 990 }, Precondition::Steady]);
     config.flows.iter_mut().for_each(|flow| *flow = FlowConfig::at_priority(flow.priority));
+    if matches!(config.front.service, Service::Serial { .. }) {
+        config.retry = None;
+    }
     config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
     config
 }

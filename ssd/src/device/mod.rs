@@ -190,8 +190,10 @@ impl Device {
         }
         policy.prepare(&board);
         let flash = first_flash(config, &policy);
-        let address_reads =
-            flash.reads_need_addresses() || board.facts.same_page[FlashOp::Read.index()] || !policy.known.static_place;
+        let address_reads = config.retry.is_some()
+            || flash.reads_need_addresses()
+            || board.facts.same_page[FlashOp::Read.index()]
+            || !policy.known.static_place;
         Ok(Device {
             frontend: Frontend::new(config, policy.known.needs.decision),
             transactions: Transactions::new(config, &board, address_reads),
@@ -522,6 +524,8 @@ pub struct Totals {
     pub forced_batches: u64,
     /// Times a program or erase was paused.
     pub pauses: u64,
+    /// Pages whose reads were tried again, and the further steps they took; `None` where all reads succeed at once.
+    pub retries: Option<[u64; 2]>,
     /// Commands of several transactions: reads, programs.
     pub advanced_commands: [u64; 2],
     /// User transactions that were members of them: reads, programs.
@@ -588,6 +592,7 @@ impl Device {
             free_page_stalls: self.gc.free_page_stalls,
             forced_batches: self.gc.forced_batches,
             pauses: unit_counters().map(|c| c.pauses).sum(),
+            retries: self.flash.retries(),
             advanced_commands: pair(|c| c.advanced_commands),
             partial_reads: self.transactions.partial_reads,
             advanced: pair(|c| c.advanced),

@@ -105,13 +105,13 @@ impl PageOrder {
             return;
         }
         let source = if ftl.map.current(lpn).is_some() { Source::Kept } else { Source::KeptBlank };
-        let ppa = ftl.map.lookup(lpn);
+        let (ppa, retries) = (ftl.map.lookup(lpn), ftl.retry_steps(lpn));
         while id.is_some() {
             let read = &mut all.reads[id.index()];
             let older = read.older;
             read.source = source;
             let txn = board.txn_mut(id);
-            txn.ppa = ppa.0;
+            (txn.ppa, txn.retries) = (ppa.0, retries);
             debug_assert_eq!(txn.plane, ftl.map.plane_of(lpn), "a read waits where its page is");
             let plane = txn.plane;
             if source == Source::Kept {
@@ -165,6 +165,7 @@ impl Device {
         board.txn_mut(old).stage = Stage::Held;
         board.txn_mut(successor).blocked_by = older;
         self.page_order.cancelled += 1;
+        self.ftl.count_version(self.state.board.txn(old).lpn);
         let paused = Duration::ZERO;
         self.state.log(|| Event::Ended { txn: serial, end: End::Cancelled, paused });
         let is_buffers = self.state.board.txn(old).owner == Owner::Buffer;

@@ -399,6 +399,7 @@ impl Device {
         let board = &mut self.state.board;
         board.txn_mut(id).ppa = ppa.0;
         self.ftl.claim(lpn, flow, board);
+        self.ftl.count_version(lpn);
         if unblocks.is_some() {
             board.txn_mut(id).unblocks = TxnId::NONE;
             board.txn_mut(unblocks).blocked_by = TxnId::NONE;

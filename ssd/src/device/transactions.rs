@@ -153,12 +153,14 @@ impl Device {
         }
     }
 
-    /// Notes the physical page of a read in its transaction, if the read does not keep an older one. Of interest with
+    /// Notes the physical page of a read, and how often it is tried again, in its transaction, if the read does not keep an older one. Of interest with
     /// [`Transactions::address_reads`] only.
     #[inline(always)]
     pub(super) fn look_up(&mut self, read: TxnId, lpn: Lpn) {
         if !self.page_order.keeps_copy(read) {
-            self.state.board.txn_mut(read).ppa = self.ftl.map.lookup(lpn).0;
+            let retries = self.ftl.retry_steps(lpn);
+            let txn = self.state.board.txn_mut(read);
+            (txn.ppa, txn.retries) = (self.ftl.map.lookup(lpn).0, retries);
         }
     }
 }

@@ -6,7 +6,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, Time, Transaction, TxnId, UnitId};
 
 use super::{Flash, FlashUnit, Phase, UnitStep};
-use crate::config::{Latency, PageTimes};
+use crate::config::Latency;
 use crate::shared::{Log, State};
 
 /// A command to begin.
@@ -71,11 +71,10 @@ impl UnitStep<'_> {
     #[inline(always)]
     pub(super) fn start_array(&mut self, op: FlashOp, members: u8, from: Time) {
         let length = match self.common.latency[op.index()] {
+            _ if op == FlashOp::Read && self.common.retry_step.is_some() => self.read_with_retries(),
             Latency::Constant(typical) => typical,
             Latency::Gaussian { mean, sd } => self.common.gaussian(mean, sd),
-            Latency::ByPage(times) => {
-                slowest_page(self.txns, self.board_view.command.lead, self.facts.geometry.pages_per_block, &times)
-            }
+            Latency::ByPage(times) => self.slowest_page(|pages, txn| times.at(txn.ppa % pages)),
         };
         let (flash, command) = (&mut *self.unit, &mut self.board_view.command);
         let ends = from + length + self.common.plane_gap * (u64::from(members) - 1);
@@ -95,6 +94,42 @@ impl UnitStep<'_> {
             let (unit, command) = (self.id, self.unit.serial);
             self.log.push(self.now, || Event::ArrayStarted { unit, command, until: ends });
         }
+    }
+
+    /// Array time of a read whose pages may be tried again: that of its slowest page.
+    #[cold]
+    fn read_with_retries(&mut self) -> Duration {
+        let step = self.common.retry_step.unwrap_or(Duration::ZERO);
+        let mut member = self.board_view.command.lead;
+        while member.is_some() {
+            let txn = &self.txns[member.index()];
+            self.common.retries[0] += u64::from(txn.retries > 0);
+            self.common.retries[1] += u64::from(txn.retries);
+            member = txn.next;
+        }
+        let (drawn, by_page) = match self.common.latency[FlashOp::Read.index()] {
+            Latency::Constant(typical) => (typical, None),
+            Latency::Gaussian { mean, sd } => (self.common.gaussian(mean, sd), None),
+            Latency::ByPage(times) => (Duration::ZERO, Some(times)),
+        };
+        self.slowest_page(|pages, txn| {
+            let first = by_page.map_or(drawn, |times| times.at(txn.ppa % pages));
+            first + step * u64::from(txn.retries)
+        })
+    }
+
+    /// Longest of the times of a command's pages; `time` is given the pages of a block and the transaction.
+    #[inline(never)]
+    fn slowest_page(&self, time: impl Fn(u32, &Transaction) -> Duration) -> Duration {
+        let pages = self.facts.geometry.pages_per_block;
+        let mut member = self.board_view.command.lead;
+        let mut longest = Duration::ZERO;
+        while member.is_some() {
+            let txn = &self.txns[member.index()];
+            longest = longest.max(time(pages, txn));
+            member = txn.next;
+        }
+        longest
     }
 
     /// An array phase that can be paused has begun: the unit must decide if a read already waits for it.
@@ -156,19 +191,6 @@ fn restart_array(flash: &mut FlashUnit, state: &mut board::Unit, unit: UnitId, n
     flash.phase = Phase::Array;
     log.push(now, || Event::ArrayStarted { unit, command: flash.serial, until: command.ends });
     command.ends.ns()
-}
-
-/// Array time of a command over pages of different times: its slowest member's.
-#[inline(never)]
-fn slowest_page(txns: &[Transaction], lead: TxnId, pages: u32, times: &PageTimes) -> Duration {
-    let mut member = lead;
-    let mut longest = Duration::ZERO;
-    while member.is_some() {
-        let txn = &txns[member.index()];
-        longest = longest.max(times.at(txn.ppa % pages));
-        member = txn.next;
-    }
-    longest
 }
 
 impl Flash {

@@ -105,6 +105,10 @@ struct Common {
     /// difference: its array time is not drawn at random and, for programs and erases, no decision reads the expected end of a
     /// command and nothing can be paused.
     runs_on: [bool; 3],
+    /// Array time of one more try to read a page; `None` if all reads succeed at once.
+    retry_step: Option<Duration>,
+    /// Pages whose reads were tried again, and the steps they took.
+    retries: [u64; 2],
     rng: Pcg64Mcg,
 }
 
@@ -146,6 +150,8 @@ impl Flash {
                 pauses,
                 elision_disabled: false,
                 runs_on: [!is_drawn[0], unobserved && !is_drawn[1], unobserved && !is_drawn[2]],
+                retry_step: config.retry.as_ref().map(|retry| retry.step),
+                retries: [0; 2],
                 rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0xcafe_f00d_d15e_a5e5),
             },
         }
@@ -259,6 +265,11 @@ impl Flash {
             self.set_next(usize::from(number), next);
         }
         in_use
+    }
+
+    /// Pages whose reads were tried again, and the further steps they took; `None` where all reads succeed at once.
+    pub fn retries(&self) -> Option<[u64; 2]> {
+        self.common.retry_step.map(|_| self.common.retries)
     }
 
     /// Whether the array time of a read depends on its page's offset in the block.

@@ -339,6 +339,11 @@ impl Pool {
         self.erases.fill(0);
     }
 
+    /// How often a block has been erased.
+    pub(super) fn erases_of(&self, block: u32) -> u32 {
+        self.erases[block as usize]
+    }
+
     /// Erase counts of the blocks.
     pub(super) fn erase_counts(&self) -> impl Iterator<Item = u32> + '_ {
         self.erases.iter().copied()

@@ -6,6 +6,7 @@
 mod blocks;
 mod mapping;
 mod precondition;
+mod retries;
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -17,6 +18,8 @@ pub(crate) use mapping::written_groups_bytes;
 use mapping::{Map, PageFlows, Validity};
 use precondition::Initial;
 pub(crate) use precondition::{PlaneReplay, PlaneStates};
+pub(crate) use retries::BYTES_A_PAGE as RETRY_BYTES_A_PAGE;
+use retries::Retries;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
@@ -45,6 +48,8 @@ pub struct Ftl {
     pools: Vec<Pool>,
     /// Which flow's data each logical page holds. Kept only for schedulers that use it.
     page_flows: Option<PageFlows>,
+    /// How often reads are tried again; `None` if all succeed at once.
+    retries: Option<Retries>,
     /// Totals since the start.
     pub totals: FtlTotals,
 }
@@ -75,6 +80,7 @@ impl Ftl {
             validity,
             pools,
             page_flows: None,
+            retries: Retries::of(config),
             totals: FtlTotals::default(),
         }
     }
@@ -110,6 +116,25 @@ impl Ftl {
     pub fn reset_counts(&mut self) {
         self.totals = FtlTotals::default();
         self.pools.iter_mut().for_each(Pool::reset_wear);
+    }
+
+    /// Further steps that a read of the current copy of `lpn` takes: none for a page never written.
+    #[inline(always)]
+    pub fn retry_steps(&self, lpn: Lpn) -> u8 {
+        match &self.retries {
+            None => 0,
+            Some(retries) => self.current(lpn).map_or(0, |(plane, ppa)| {
+                retries.steps(lpn, self.pools[plane.index()].erases_of(self.block_size.quotient(ppa.0.into()) as u32))
+            }),
+        }
+    }
+
+    /// A write of `lpn` is programmed, or dropped for a younger one.
+    #[inline(always)]
+    pub fn count_version(&mut self, lpn: Lpn) {
+        if let Some(retries) = &mut self.retries {
+            retries.written(lpn);
+        }
     }
 
     /// Starts to record which flow's data each page holds. Called before the first request.

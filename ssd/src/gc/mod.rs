@@ -236,7 +236,9 @@ impl Gc {
             state.board.units[unit.index()].gc.reads -= 1;
             if ftl.validity.is_valid(next.plane, next.from) {
                 let size = (self.page_on_bus, state.board.facts.transfer_page);
-                return new_transaction(next, unit, FlashOp::Read, size, Stage::InService, state);
+                let read = new_transaction(next, unit, FlashOp::Read, size, Stage::InService, state);
+                state.board.txn_mut(read).retries = ftl.retry_steps(next.lpn);
+                return read;
             }
             self.drop_move(next.serial, next.plane, state);
         }

@@ -271,6 +271,7 @@ mod tests {
         let array = |us| Latency::Constant(Duration::from_us(us));
         Config {
             geometry,
+            retry: None,
             nand: Nand {
                 read: array(75),
                 program: array(1300),

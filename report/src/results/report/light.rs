@@ -26,6 +26,7 @@ fn of_run(run: &SchedulerResult) -> SchedulerResult {
         channel_utilisation_each: Vec::new(),
         waiting_writes: run.device.waiting_writes.clone(),
         gc: run.device.gc.clone(),
+        read_retries: run.device.read_retries.clone(),
         ..run.device
     };
     let paired = run.paired.as_ref().map(|paired| {
