@@ -5,7 +5,7 @@ use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, Time, Transaction, TxnId, UnitId};
 
-use super::{Flash, FlashUnit, Phase, UnitStep};
+use super::{Common, Flash, FlashUnit, Phase, UnitStep};
 use crate::config::Latency;
 use crate::shared::{Log, State};
 
@@ -70,11 +70,12 @@ impl UnitStep<'_> {
     /// Begins the array phase of `op` on `members` pages, at the instant `from` when the command phase ends.
     #[inline(always)]
     pub(super) fn start_array(&mut self, op: FlashOp, members: u8, from: Time) {
-        let length = match self.common.latency[op.index()] {
-            _ if op == FlashOp::Read && self.common.retry_step.is_some() => self.read_with_retries(),
-            Latency::Constant(typical) => typical,
-            Latency::Gaussian { mean, sd } => self.common.gaussian(mean, sd),
-            Latency::ByPage(times) => self.slowest_page(|pages, txn| times.at(txn.ppa % pages)),
+        let length = match self.common.constant[op.index()] {
+            Some(length) => length,
+            None => {
+                let command = Members { txns: self.txns, lead: self.board_view.command.lead };
+                self.common.varying_time(op, command, self.facts.geometry.pages_per_block)
+            }
         };
         let (flash, command) = (&mut *self.unit, &mut self.board_view.command);
         let ends = from + length + self.common.plane_gap * (u64::from(members) - 1);
@@ -94,42 +95,6 @@ impl UnitStep<'_> {
             let (unit, command) = (self.id, self.unit.serial);
             self.log.push(self.now, || Event::ArrayStarted { unit, command, until: ends });
         }
-    }
-
-    /// Array time of a read whose pages may be tried again: that of its slowest page.
-    #[cold]
-    fn read_with_retries(&mut self) -> Duration {
-        let step = self.common.retry_step.unwrap_or(Duration::ZERO);
-        let mut member = self.board_view.command.lead;
-        while member.is_some() {
-            let txn = &self.txns[member.index()];
-            self.common.retries[0] += u64::from(txn.retries > 0);
-            self.common.retries[1] += u64::from(txn.retries);
-            member = txn.next;
-        }
-        let (drawn, by_page) = match self.common.latency[FlashOp::Read.index()] {
-            Latency::Constant(typical) => (typical, None),
-            Latency::Gaussian { mean, sd } => (self.common.gaussian(mean, sd), None),
-            Latency::ByPage(times) => (Duration::ZERO, Some(times)),
-        };
-        self.slowest_page(|pages, txn| {
-            let first = by_page.map_or(drawn, |times| times.at(txn.ppa % pages));
-            first + step * u64::from(txn.retries)
-        })
-    }
-
-    /// Longest of the times of a command's pages; `time` is given the pages of a block and the transaction.
-    #[inline(never)]
-    fn slowest_page(&self, time: impl Fn(u32, &Transaction) -> Duration) -> Duration {
-        let pages = self.facts.geometry.pages_per_block;
-        let mut member = self.board_view.command.lead;
-        let mut longest = Duration::ZERO;
-        while member.is_some() {
-            let txn = &self.txns[member.index()];
-            longest = longest.max(time(pages, txn));
-            member = txn.next;
-        }
-        longest
     }
 
     /// An array phase that can be paused has begun: the unit must decide if a read already waits for it.
@@ -191,6 +156,48 @@ fn restart_array(flash: &mut FlashUnit, state: &mut board::Unit, unit: UnitId, n
     flash.phase = Phase::Array;
     log.push(now, || Event::ArrayStarted { unit, command: flash.serial, until: command.ends });
     command.ends.ns()
+}
+
+// Array times that vary.
+
+/// The transactions of a command.
+#[derive(Clone, Copy)]
+struct Members<'a> {
+    txns: &'a [Transaction],
+    lead: TxnId,
+}
+
+impl<'a> Members<'a> {
+    fn iter(self) -> impl Iterator<Item = &'a Transaction> {
+        let get = move |id: TxnId| id.is_some().then(|| &self.txns[id.index()]);
+        core::iter::successors(get(self.lead), move |txn| get(txn.next))
+    }
+}
+
+impl Common {
+    /// Array time of an operation whose time varies: that of its slowest page. Blocks have `pages` pages.
+    ///
+    /// Takes what it reads one by one: a reference to the whole [`UnitStep`] would keep that in memory instead of in registers.
+    #[inline(never)]
+    fn varying_time(&mut self, op: FlashOp, command: Members<'_>, pages: u32) -> Duration {
+        let (drawn, by_page) = match self.latency[op.index()] {
+            Latency::Constant(typical) => (typical, None),
+            Latency::Gaussian { mean, sd } => (self.gaussian(mean, sd), None),
+            Latency::ByPage(times) => (Duration::ZERO, Some(times)),
+        };
+        let first = |txn: &Transaction| by_page.map_or(drawn, |times| times.at(txn.ppa % pages));
+        match self.retry_step {
+            Some(step) if op == FlashOp::Read => {
+                for txn in command.iter() {
+                    self.retries[0] += u64::from(txn.retries > 0);
+                    self.retries[1] += u64::from(txn.retries);
+                }
+                let time = |txn| first(txn) + step * u64::from(txn.retries);
+                command.iter().map(time).max().unwrap_or(drawn)
+            }
+            _ => command.iter().map(first).max().unwrap_or(drawn),
+        }
+    }
 }
 
 impl Flash {

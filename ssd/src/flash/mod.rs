@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 pub use array::Start;
 use bus::Channel;
 use flashlane_core::board::{self, Facts};
-use flashlane_core::transaction::Transaction;
+use flashlane_core::transaction::{FlashOp, Transaction};
 use flashlane_core::{Board, Duration, MinTree, Time, TxnId, UnitId};
 use rand_pcg::Pcg64Mcg;
 
@@ -93,6 +93,8 @@ pub struct Flash {
 struct Common {
     commands: u64,
     latency: [Latency; 3],
+    /// Array times that are always the same, by operation.
+    constant: [Option<Duration>; 3],
     setup: Duration,
     plane_gap: Duration,
     /// Whether waiting reads may move to another unit.
@@ -118,6 +120,13 @@ impl Flash {
     pub fn new(config: &Config, reads_move: bool, pauses: bool, reads_ends: bool) -> Flash {
         let latency = [config.nand.read, config.nand.program, config.nand.erase];
         let is_drawn = latency.map(|latency| matches!(latency, Latency::Gaussian { .. }));
+        let mut constant = latency.map(|latency| match latency {
+            Latency::Constant(time) => Some(time),
+            Latency::Gaussian { .. } | Latency::ByPage(_) => None,
+        });
+        if config.retry.is_some() {
+            constant[FlashOp::Read.index()] = None;
+        }
         let unobserved = !pauses && !reads_ends;
         let g = &config.geometry;
         let units = g.units() as usize;
@@ -144,6 +153,7 @@ impl Flash {
             common: Common {
                 commands: 0,
                 latency,
+                constant,
                 setup: config.bus.data_out_setup,
                 plane_gap: config.bus.plane_gap,
                 reads_move,
