@@ -25,6 +25,8 @@ pub fn commands() -> Vec<Breach> {
         }),
         (Rule::NotIdle, write(), |c| delay(c, 0)),
         (Rule::NotIdle, write_read(), |c| delay(c, 500_000)),
+        // Nothing but the end of the first write says that the unit could begin the second.
+        (Rule::NotIdle, two_writes(), |c| delay(c, X + PROGRAM)),
         (Rule::NotIdle, collect(), |c| {
             let erase = c.find(0, |e| matches!(e, Event::Queued { op: FlashOp::Erase, .. }));
             delay(c, c.events[erase].at.ns());

@@ -40,6 +40,9 @@ pub fn pages() -> Vec<Breach> {
         (Rule::MapProgram, write(), |c| edit!(c, 0, dispatched, Event::Dispatched { ppa, .. } => *ppa = 1)),
         (Rule::MapProgram, collect_free(), |c| c.map(6, 9, 3, 0)),
         (Rule::OwnPlane, write(), |c| edit!(c, 0, mapped, Event::Mapped { plane, .. } => *plane = PlaneId(1))),
+        (Rule::OwnPlane, collect_mapped_first(), |c| {
+            edit!(c, 1, mapped, Event::Mapped { plane, ppa, .. } => (*plane, *ppa) = (PlaneId(1), 0));
+        }),
         (Rule::ReadPlace, write_read(), |c| edit!(c, 1, dispatched, Event::Dispatched { ppa, .. } => *ppa = 1)),
         (Rule::ReadPlace, read_of_moved(), |c| {
             // Collection has moved the page inside its plane: the read follows it.
@@ -50,6 +53,14 @@ pub fn pages() -> Vec<Breach> {
             edit!(c, 3, dispatched, Event::Dispatched { ppa, .. } => *ppa = 2);
         }),
     ]
+}
+
+/// As [`collect`], with the second move's mapping reported before the dispatch of its program.
+fn collect_mapped_first() -> Case {
+    let mut case = collect();
+    let at = case.find(1, mapped);
+    case.events.swap(at - 1, at);
+    case
 }
 
 /// A read queued before its page is moved, dispatched after the old block is erased: it reads the new place.

@@ -235,3 +235,28 @@ fn a_partial_write_keeps_its_age_while_it_reads() {
         assert_eq!(verdict.by_rule, [(Rule::TxnShape, 1)], "{verdict}");
     }
 }
+
+/// A read that should have been served from the waiting write of its page: it misses the newest version only if it begins before the
+/// write does.
+#[test]
+fn a_read_queued_beside_a_waiting_write_is_judged_by_what_it_reads() {
+    for (after, expected) in [(true, vec![Rule::ReadHazard]), (false, vec![Rule::ReadNewest, Rule::ReadHazard])] {
+        let mut case = Case::new();
+        case.submit(0, 1, Op::Write, 1);
+        case.queue(0, 1, Requester::Request(1), FlashOp::Program, 0, 0);
+        case.submit(0, 2, Op::Read, 1);
+        case.queue(0, 2, Requester::Request(2), FlashOp::Read, 0, 0);
+        let (written, read) = if after {
+            let written = case.program(0, 1, 0, 0, (0, 0));
+            (written, case.read(written, 2, 1, 0, 0, 0))
+        } else {
+            let read = case.read(0, 2, 0, 0, 0, 0);
+            (case.program(read, 1, 1, 0, (0, 0)), read)
+        };
+        case.complete(written, 1);
+        case.complete(read, 2);
+        let verdict = case.audit();
+        let rules: Vec<Rule> = verdict.by_rule.iter().map(|&(rule, _)| rule).collect();
+        assert_eq!(rules, expected, "{verdict}");
+    }
+}

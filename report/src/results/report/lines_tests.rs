@@ -42,6 +42,18 @@ fn few_flows_have_every_window_and_fine_distributions() {
     assert!(!lines.read.mean[0][1].is_empty());
 }
 
+/// The chart's axis is one of nines: each has as many points of its own as the next, up to where ten requests take longer.
+#[test]
+fn a_distribution_is_as_fine_at_each_nine() {
+    let cdf = Cdf { at_most_ns: vec![1, 2], requests: vec![5_000, 10_000] };
+    let shares = shares([&cdf].into_iter());
+    let within = |from: f64, to: f64| shares.iter().filter(|&&share| from < share && share < to).count();
+    // Three nines of 200 points; equal distances add 18 points to the first of these ranges and one to the second.
+    let (first, second, third) = (within(0.9001, 0.9899), within(0.9901, 0.99899), within(0.99901, 0.9999));
+    assert!((60..=66).contains(&(second - 1)) && (60..=66).contains(&(first - 17)), "{first} {second}");
+    assert!(third <= 2, "{third} beyond");
+}
+
 #[test]
 fn joined_windows_have_the_mean_of_all_their_requests() {
     let window = |requests, sum, p99| Window { requests, sum, p99 };
