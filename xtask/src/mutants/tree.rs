@@ -20,7 +20,7 @@ const OF_TESTS: [&str; 3] = ["testing.rs", "results/example.rs", "results/report
 /// The environment variable that switches a mutant on, by its number.
 pub const SWITCH: &str = "FLASHLANE_MUTANT";
 
-/// The module that the copy of `core` has besides its own: it reads the switch once.
+/// The module that each changed crate of the copy has besides its own: it reads the switch once.
 const SWITCH_MODULE: &str = r#"//! Which mutant is on.
 
 extern crate std;
@@ -90,27 +90,30 @@ impl Tree {
     /// Writes the copy at `to` with these mutants in it; returns where each lies in its file of the copy.
     pub fn write(&self, to: &Path, mutants: &[(u32, Mutant)]) -> Result<Vec<Place>, String> {
         let mut places = Vec::new();
+        let roots = CHANGED.map(|krate| format!("{krate}/src/lib.rs"));
+        let switches = CHANGED.map(|krate| format!("{krate}/src/mutants.rs"));
         for (path, content) in &self.files {
             let here: Vec<(u32, &Mutant)> =
                 mutants.iter().filter(|(_, m)| m.file == *path).map(|(number, m)| (*number, m)).collect();
-            if here.is_empty() && path != "core/src/lib.rs" {
+            let is_root = roots.contains(path);
+            if here.is_empty() && !is_root {
                 put(to, path, content)?;
                 continue;
             }
-            let text = String::from_utf8_lossy(content);
-            let active =
-                if path.starts_with("core/") { "crate::mutants::active" } else { "::flashlane_core::mutants::active" };
-            let mut rendered = render(&text, &here, active);
-            if path == "core/src/lib.rs" {
+            let mut rendered = render(&String::from_utf8_lossy(content), &here, "crate::mutants::active");
+            if is_root {
                 rendered.text.push_str("\n#[doc(hidden)]\npub mod mutants;\n");
             }
             put(to, path, rendered.text.as_bytes())?;
             let here = here.iter().zip(rendered.places);
             places.extend(here.map(|((number, m), range)| Place { number: *number, file: m.file.clone(), range }));
         }
-        put(to, "core/src/mutants.rs", SWITCH_MODULE.as_bytes())?;
-        let known: BTreeSet<&str> = self.files.iter().map(|(path, _)| path.as_str()).collect();
-        sweep(to, "", &|path| known.contains(path) || path == "core/src/mutants.rs")?;
+        for switch in &switches {
+            put(to, switch, SWITCH_MODULE.as_bytes())?;
+        }
+        let known: BTreeSet<&str> =
+            self.files.iter().map(|(path, _)| path.as_str()).chain(switches.iter().map(String::as_str)).collect();
+        sweep(to, "", &|path| known.contains(path))?;
         Ok(places)
     }
 }
