@@ -85,13 +85,17 @@ pub trait Place {
         PlaceDeclares::ASK
     }
 
+    /// Called once, when the device is built: reserves the memory that the answer will ever need.
+    fn prepare(&mut self, _: &Board) {}
+
     /// The plane that a page is written to, asked when the write becomes a transaction. `home` is its plane by static allocation.
     fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId;
 
-    /// The plane that takes `write` now. Asked before the units decide, for the oldest eligible write of the device's queue,
-    /// until it returns `None`; only if [`PlaceDeclares::binds_at_dispatch`].
-    fn place_at_dispatch(&mut self, board: &Board, write: TxnId) -> Option<PlaneId> {
-        let _ = (board, write);
+    /// The write that gets a plane now, and the plane. Asked before the units decide, again and again until it returns `None`; only if
+    /// [`PlaceDeclares::binds_at_dispatch`]. `oldest` is the oldest eligible write of the device's queue ([`Board::unplaced`]); the answer
+    /// may name any other write of that queue that is [`Board::eligible`].
+    fn place_at_dispatch(&mut self, board: &Board, oldest: TxnId) -> Option<Placement> {
+        let _ = (board, oldest);
         None
     }
 
@@ -99,15 +103,15 @@ pub trait Place {
     /// nothing and has nothing waiting; then up to [`MigrationLimits::at_once`] times in a row, until it returns `None`. The write must be
     /// [`Board::eligible`] and wait at another unit, which must not have collected garbage on its account
     /// ([`crate::board::ForegroundGc::write`]).
-    fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<Migration> {
+    fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<Placement> {
         let _ = (board, unit);
         None
     }
 }
 
-/// A waiting write that moves to another unit.
+/// A waiting write and the plane it goes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Migration {
+pub struct Placement {
     /// The write.
     pub write: TxnId,
     /// Its new plane.
@@ -134,6 +138,11 @@ pub trait Pick {
     fn next_read(&mut self, board: &Board, unit: UnitId) -> TxnId {
         board.first(unit, FlashOp::Read)
     }
+
+    /// Called when a user transaction ends, before it leaves the slab, if [`PickDeclares::ends`].
+    fn ended(&mut self, board: &Board, txn: TxnId) {
+        let _ = (board, txn);
+    }
 }
 
 /// Which transactions [`Pick`] may choose from.
@@ -151,6 +160,9 @@ pub trait Preempt {
     fn declares(&self) -> PreemptDeclares {
         PreemptDeclares::ASK
     }
+
+    /// Called once, when the device is built: reserves the memory that the answer will ever need.
+    fn prepare(&mut self, _: &Board) {}
 
     /// Asked when `read` waits behind the unit's running program or erase: `Some(charge)` pauses it and takes `charge`
     /// from the slack of its transactions.
@@ -174,6 +186,9 @@ pub trait Collect {
     fn declares(&self) -> CollectDeclares {
         CollectDeclares::ASK
     }
+
+    /// Called once, when the device is built: reserves the memory that the answer will ever need.
+    fn prepare(&mut self, _: &Board) {}
 
     /// Asked when garbage collection waits for an idle unit.
     fn precedence(&mut self, board: &Board, unit: UnitId) -> GcPrecedence;
@@ -212,6 +227,9 @@ pub trait Cancel {
     fn declares(&self) -> CancelDeclares {
         CancelDeclares::ASK
     }
+
+    /// Called once, when the device is built: reserves the memory that the answer will ever need.
+    fn prepare(&mut self, _: &Board) {}
 
     /// Asked when a write arrives while an older write of the same page (`old`) still waits: whether `old` is dropped.
     fn drops(&mut self, board: &Board, old: TxnId) -> bool;

@@ -358,6 +358,10 @@ pub struct Plane {
     pub has_free_page: bool,
     /// Whether a victim is being emptied.
     pub collecting: bool,
+    /// Valid pages of the victim when it was chosen; meaningless while none is being emptied.
+    pub victim_pages: u32,
+    /// Pages that hold the current copy of a logical page. Kept only if an answer declares it ([`crate::decide::Keeps`]).
+    pub valid_pages: u32,
 }
 
 /// A flow on the board. Its figures are read by their names and written by what happens to it: the front end tells it of commands, the

@@ -86,7 +86,7 @@ fn tables(prepared: &Prepared) -> Result<u64, RunError> {
         let scheduler = prepared.catalogue.build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
         let declares = scheduler.declares();
         moves_pages |= !declares.place.is_static;
-        page_flows |= declares.admit.needs_page_flows || declares.collect.write_triggered;
+        page_flows |= declares.keeps().page_flows;
     }
     Ok(1 + u64::from(moves_pages) + u64::from(page_flows))
 }

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use flashlane_core::board::{Service, Unit};
 use flashlane_core::decide::{
-    Commands, Declares, Departure, Estimate, Fetch, GcMode, GcPrecedence, GcQuota, Group, Migration, MigrationLimits,
-    Needs, Position, Promotion, Scheduler, Scope, SuspendPoints,
+    Commands, Declares, Departure, Estimate, Fetch, GcMode, GcPrecedence, GcQuota, Group, Keeps, MigrationLimits,
+    Needs, Placement, Position, Promotion, Scheduler, Scope, SuspendPoints,
 };
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Lpn, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
@@ -80,8 +80,8 @@ pub(crate) struct Known {
     gc_goes_at_once: bool,
     /// Victims are emptied at once, without flash operations.
     pub(crate) collects_for_free: bool,
-    /// The device must record which flow's data each page holds.
-    pub(crate) needs_page_flows: bool,
+    /// Figures of the board that the device keeps for the answers.
+    pub(crate) keeps: Keeps,
     /// A decision may read the expected end of a running command.
     pub(crate) reads_expected_ends: bool,
     /// Waiting writes may move or be dropped.
@@ -92,6 +92,10 @@ pub(crate) struct Known {
     pub(crate) inherits_place: bool,
     /// How waiting writes move.
     pub(crate) migration: MigrationLimits,
+    /// The order or the pick decision is notified when user transactions end.
+    pub(crate) ends: bool,
+    /// The pick decision is.
+    pick_ends: bool,
     /// What the order decision needs besides being asked for positions.
     pub(crate) needs: Needs,
 }
@@ -125,7 +129,9 @@ impl Known {
             gc_first: collect.goes_first,
             gc_goes_at_once: collect.goes_first && !collect.write_triggered && eager,
             collects_for_free: collect.mode == GcMode::Free,
-            needs_page_flows: collect.write_triggered || admit.needs_page_flows,
+            keeps: declares.keeps(),
+            ends: needs.ends || pick.ends,
+            pick_ends: pick.ends,
             reads_expected_ends: !order.is_tail || needs.estimates,
             changes_waiting_writes: migrates_writes || !cancel.keeps_all,
             dropped_end_at_once: cancel.ends_at_once,
@@ -162,8 +168,12 @@ impl Policy {
     /// Lets the scheduler allocate the memory it will need. Called once, before the first request.
     pub(crate) fn prepare(&mut self, board: &Board) {
         self.scheduler.admit.prepare(board);
+        self.scheduler.place.prepare(board);
         self.scheduler.order.prepare(board);
         self.scheduler.pick.prepare(board);
+        self.scheduler.preempt.prepare(board);
+        self.scheduler.collect.prepare(board);
+        self.scheduler.cancel.prepare(board);
     }
 
     // Admit.
@@ -192,13 +202,13 @@ impl Policy {
         }
     }
 
-    /// The plane that takes a write which has none yet, for schedulers that bind at dispatch; `None` if none takes it now.
-    pub(crate) fn place_at_dispatch(&mut self, board: &Board, write: TxnId) -> Option<PlaneId> {
-        self.scheduler.place.place_at_dispatch(board, write)
+    /// The next of the writes that have no plane yet to get one, for schedulers that bind at dispatch; `None` if none gets one now.
+    pub(crate) fn place_at_dispatch(&mut self, board: &Board, oldest: TxnId) -> Option<Placement> {
+        self.scheduler.place.place_at_dispatch(board, oldest)
     }
 
     /// The waiting write that moves to a unit with nothing to do; `None` if none moves.
-    pub(crate) fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<Migration> {
+    pub(crate) fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<Placement> {
         self.scheduler.place.steal_write(board, unit)
     }
 
@@ -225,9 +235,14 @@ impl Policy {
         self.scheduler.order.departs(board, id, departure)
     }
 
-    /// Notifies the order decision that a user transaction has ended ([`Needs::ends`]).
+    /// Notifies the order and the pick decision that a user transaction has ended ([`Known::ends`]).
     pub(crate) fn ended(&mut self, board: &Board, id: TxnId) {
-        self.scheduler.order.ended(board, id);
+        if self.known.needs.ends {
+            self.scheduler.order.ended(board, id);
+        }
+        if self.known.pick_ends {
+            self.scheduler.pick.ended(board, id);
+        }
     }
 
     /// Adds to `promotions` which of a request's transactions move forward in their queues.

@@ -26,6 +26,44 @@ pub struct Declares {
     pub cancel: CancelDeclares,
 }
 
+impl Declares {
+    /// What the device keeps on the board for any of the answers.
+    pub const fn keeps(&self) -> Keeps {
+        let all = [
+            self.admit.keeps,
+            self.place.keeps,
+            self.order.keeps,
+            self.pick.keeps,
+            self.preempt.keeps,
+            self.collect.keeps,
+            self.cancel.keeps,
+        ];
+        // Algorithm 2 of FLIN shares out collection by the flows whose pages it moves.
+        let mut keeps = Keeps { page_flows: self.collect.write_triggered, ..Keeps::NOTHING };
+        let mut i = 0;
+        while i < all.len() {
+            keeps.page_flows |= all[i].page_flows;
+            keeps.valid_pages |= all[i].valid_pages;
+            i += 1;
+        }
+        keeps
+    }
+}
+
+/// Figures of the board that cost the device work, and that it keeps only for answers that declare them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Keeps {
+    /// Which flow each page's data belongs to: [`crate::board::Flow::moved`], `valid_pages`, `programmed_at_erase`.
+    pub page_flows: bool,
+    /// The valid pages of planes: [`crate::board::Plane::valid_pages`].
+    pub valid_pages: bool,
+}
+
+impl Keeps {
+    /// None of them.
+    pub const NOTHING: Keeps = Keeps { page_flows: false, valid_pages: false };
+}
+
 /// What an [`Admit`](super::Admit) declares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AdmitDeclares {
@@ -37,8 +75,8 @@ pub struct AdmitDeclares {
     /// It asks what the page buffer holds ([`missing`](super::Commands::missing)): without a buffer it would decide by something
     /// else than its description says.
     pub needs_buffer: bool,
-    /// It reads which flow each page's data belongs to ([`crate::board::Flow::moved`], `valid_pages`, `programmed_at_erase`).
-    pub needs_page_flows: bool,
+    /// What the device keeps for it.
+    pub keeps: Keeps,
 }
 
 impl AdmitDeclares {
@@ -47,7 +85,7 @@ impl AdmitDeclares {
         skips_when_single: false,
         ranks_all_waiting: false,
         needs_buffer: false,
-        needs_page_flows: false,
+        keeps: Keeps::NOTHING,
     };
 }
 
@@ -62,12 +100,18 @@ pub struct PlaceDeclares {
     pub binds_at_dispatch: bool,
     /// How waiting writes move to units that have nothing to do.
     pub migration: MigrationLimits,
+    /// What the device keeps for it.
+    pub keeps: Keeps,
 }
 
 impl PlaceDeclares {
     /// It is asked for the plane of every write; none moves later.
-    pub const ASK: PlaceDeclares =
-        PlaceDeclares { is_static: false, binds_at_dispatch: false, migration: MigrationLimits::NEVER };
+    pub const ASK: PlaceDeclares = PlaceDeclares {
+        is_static: false,
+        binds_at_dispatch: false,
+        migration: MigrationLimits::NEVER,
+        keeps: Keeps::NOTHING,
+    };
 }
 
 /// How waiting writes move to units that have nothing to do ([`crate::decide::Place::steal_write`]).
@@ -91,11 +135,13 @@ pub struct OrderDeclares {
     pub is_tail: bool,
     /// What else it needs from the device.
     pub needs: Needs,
+    /// What the device keeps for it.
+    pub keeps: Keeps,
 }
 
 impl OrderDeclares {
     /// It is asked for every position, and needs nothing.
-    pub const ASK: OrderDeclares = OrderDeclares { is_tail: false, needs: Needs::NOTHING };
+    pub const ASK: OrderDeclares = OrderDeclares { is_tail: false, needs: Needs::NOTHING, keeps: Keeps::NOTHING };
 }
 
 /// What an [`Order`](super::Order) needs besides being asked for positions.
@@ -136,11 +182,16 @@ pub struct PickDeclares {
     pub skips_when_single: bool,
     /// It needs a read and a write queue for every priority; otherwise all priorities share one of each.
     pub per_priority_queues: bool,
+    /// [`crate::decide::Pick::ended`] is called at the end of every user transaction.
+    pub ends: bool,
+    /// What the device keeps for it.
+    pub keeps: Keeps,
 }
 
 impl PickDeclares {
     /// It is always asked, with one read and one write queue for each unit.
-    pub const ASK: PickDeclares = PickDeclares { skips_when_single: false, per_priority_queues: false };
+    pub const ASK: PickDeclares =
+        PickDeclares { skips_when_single: false, per_priority_queues: false, ends: false, keeps: Keeps::NOTHING };
 }
 
 /// What a [`Preempt`](super::Preempt) declares.
@@ -148,11 +199,13 @@ impl PickDeclares {
 pub struct PreemptDeclares {
     /// When it is asked.
     pub suspend_points: SuspendPoints,
+    /// What the device keeps for it.
+    pub keeps: Keeps,
 }
 
 impl PreemptDeclares {
     /// It is asked at any instant.
-    pub const ASK: PreemptDeclares = PreemptDeclares { suspend_points: SuspendPoints::Any };
+    pub const ASK: PreemptDeclares = PreemptDeclares { suspend_points: SuspendPoints::Any, keeps: Keeps::NOTHING };
 }
 
 /// When [`crate::decide::Preempt::pause`] is asked.
@@ -176,12 +229,18 @@ pub struct CollectDeclares {
     /// Writes trigger garbage collection before they are dispatched ([`quota`](super::Collect::quota)). Whose data pages hold is
     /// recorded then.
     pub write_triggered: bool,
+    /// What the device keeps for it.
+    pub keeps: Keeps,
 }
 
 impl CollectDeclares {
     /// It is always asked; victims are emptied by transactions that reads may pause; writes trigger nothing.
-    pub const ASK: CollectDeclares =
-        CollectDeclares { goes_first: false, mode: GcMode::Transactions { pausable: true }, write_triggered: false };
+    pub const ASK: CollectDeclares = CollectDeclares {
+        goes_first: false,
+        mode: GcMode::Transactions { pausable: true },
+        write_triggered: false,
+        keeps: Keeps::NOTHING,
+    };
 }
 
 /// How victims are emptied.
@@ -206,9 +265,12 @@ pub struct CancelDeclares {
     /// The younger write takes the place of the dropped one: its unit, and its place in the queue and in the order of age. Only
     /// with an order decision that puts everything at the tail.
     pub inherits_place: bool,
+    /// What the device keeps for it.
+    pub keeps: Keeps,
 }
 
 impl CancelDeclares {
     /// It is asked about every write that could be dropped; a dropped one is done with its successor, which queues as ordered.
-    pub const ASK: CancelDeclares = CancelDeclares { keeps_all: false, ends_at_once: false, inherits_place: false };
+    pub const ASK: CancelDeclares =
+        CancelDeclares { keeps_all: false, ends_at_once: false, inherits_place: false, keeps: Keeps::NOTHING };
 }

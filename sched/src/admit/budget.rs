@@ -11,7 +11,7 @@
 use alloc::vec::Vec;
 
 use flashlane_core::board::ActiveRequest;
-use flashlane_core::decide::{Admit, AdmitDeclares, Commands, Fetch};
+use flashlane_core::decide::{Admit, AdmitDeclares, Commands, Fetch, Keeps};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, FlowId, Op, Time};
 
@@ -126,7 +126,8 @@ impl Budget {
 
 impl Admit for Budget {
     fn declares(&self) -> AdmitDeclares {
-        AdmitDeclares { needs_page_flows: self.compensates, ..AdmitDeclares::ASK }
+        let keeps = Keeps { page_flows: self.compensates, ..Keeps::NOTHING };
+        AdmitDeclares { keeps, ..AdmitDeclares::ASK }
     }
 
     fn prepare(&mut self, board: &Board) {

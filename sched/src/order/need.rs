@@ -194,6 +194,7 @@ impl Order for Need {
                 decision: self.decision,
                 ..Needs::NOTHING
             },
+            ..OrderDeclares::ASK
         }
     }
 

@@ -23,9 +23,10 @@ impl Shadow {
 
 impl Order for Shadow {
     fn declares(&self) -> OrderDeclares {
-        let OrderDeclares { is_tail, needs } = self.order.declares();
+        let declared = self.order.declares();
+        let needs = declared.needs;
         let ends = needs.ends || self.estimator.uses_error_term();
-        OrderDeclares { is_tail, needs: Needs { estimates: true, ends, ..needs } }
+        OrderDeclares { needs: Needs { estimates: true, ends, ..needs }, ..declared }
     }
 
     fn prepare(&mut self, board: &Board) {

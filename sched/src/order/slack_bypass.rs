@@ -150,6 +150,7 @@ impl Order for SlackBypass {
                 decision: self.decision,
                 ..Needs::NOTHING
             },
+            ..OrderDeclares::ASK
         }
     }
 

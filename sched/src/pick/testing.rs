@@ -35,6 +35,7 @@ pub(crate) fn board(dies: u32, planes: u32) -> Board {
         multi_plane: true,
         multi_die: true,
         same_page: [false; 3],
+        logical_pages: 0,
         gc_hard_blocks: 1,
         gc_start_blocks: 2,
         write_triggered_gc: false,

@@ -84,7 +84,7 @@ fn ready(board: &Board, unit: UnitId, op: FlashOp, priority: u8) -> TxnId {
 
 impl Pick for WaitBalanced {
     fn declares(&self) -> PickDeclares {
-        PickDeclares { skips_when_single: true, per_priority_queues: true }
+        PickDeclares { skips_when_single: true, per_priority_queues: true, ..PickDeclares::ASK }
     }
 
     fn prepare(&mut self, board: &Board) {

@@ -7,7 +7,7 @@
 //! waiting writes.
 
 use flashlane_core::board::{QueueKind, Service, SlotQueue};
-use flashlane_core::decide::{Place, PlaceDeclares};
+use flashlane_core::decide::{Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Lpn, PlaneId, TxnId, UnitId};
 
@@ -113,7 +113,7 @@ impl Place for Dynamic {
         with_free_pages.min_by_key(|&(slot, _)| waiting[slot].waiting).expect("a plane of the unit has a free page").1
     }
 
-    fn place_at_dispatch(&mut self, board: &Board, _: TxnId) -> Option<PlaneId> {
+    fn place_at_dispatch(&mut self, board: &Board, oldest: TxnId) -> Option<Placement> {
         let units = board.units.len() as u32;
         let turns = (0..units).map(|i| (self.turn + i) % units);
         let mut found = turns.filter_map(|turn| {
@@ -124,13 +124,14 @@ impl Place for Dynamic {
         drop(found);
         if let Some((turn, plane)) = taken {
             self.turn = (turn + 1) % units;
-            return Some(plane);
+            return Some(Placement { write: oldest, to: plane });
         }
         // Nothing runs and no plane has a free page: the next unit takes the write, and reports the shortage or collects.
         let at_rest = |unit: &flashlane_core::board::Unit| {
             unit.service == Service::Idle && unit.user_waiting() == 0 && !unit.gc.any()
         };
-        board.units.iter().all(at_rest).then(|| planes(board, unit_of(board, self.turn)).next()).flatten()
+        let next = board.units.iter().all(at_rest).then(|| planes(board, unit_of(board, self.turn)).next()).flatten();
+        next.map(|plane| Placement { write: oldest, to: plane })
     }
 }
 

@@ -6,7 +6,7 @@
 //! its foremost one (D-SOS-02), if that then ends earlier.
 
 use flashlane_core::board::QueueKind;
-use flashlane_core::decide::{Migration, MigrationLimits, Place, PlaceDeclares};
+use flashlane_core::decide::{MigrationLimits, Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Lpn, PlaneId, TxnId, UnitId};
 
@@ -167,7 +167,7 @@ impl Place for Rebalance {
         self.rotation.as_mut().map_or(home, |rotation| rotation.plane(board, lpn, home))
     }
 
-    fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<Migration> {
+    fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<Placement> {
         let mut most: Option<(u64, UnitId, Candidate)> = None;
         for donor in (0..board.units.len() as u16).map(UnitId) {
             if donor == unit || board.waiting(donor, FlashOp::Program) == 0 {
@@ -189,7 +189,7 @@ impl Place for Rebalance {
         if ahead <= threshold {
             return None;
         }
-        Some(Migration { write, to: receiver(board, unit)? })
+        Some(Placement { write, to: receiver(board, unit)? })
     }
 }
 

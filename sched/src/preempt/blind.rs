@@ -26,7 +26,7 @@ impl Blind {
 
 impl Preempt for Blind {
     fn declares(&self) -> PreemptDeclares {
-        PreemptDeclares { suspend_points: self.suspend_points }
+        PreemptDeclares { suspend_points: self.suspend_points, ..PreemptDeclares::ASK }
     }
 
     fn pause(&mut self, board: &Board, unit: UnitId, _: TxnId) -> Option<Duration> {

@@ -38,7 +38,7 @@ fn can_spare(board: &Board, lead: TxnId, time: Duration) -> bool {
 
 impl Preempt for BySlack {
     fn declares(&self) -> PreemptDeclares {
-        PreemptDeclares { suspend_points: SuspendPoints::Boundary }
+        PreemptDeclares { suspend_points: SuspendPoints::Boundary, ..PreemptDeclares::ASK }
     }
 
     /// The overheads are charged here, once a pause; the reads as they are served.

@@ -9,7 +9,7 @@ pub struct Never;
 
 impl Preempt for Never {
     fn declares(&self) -> PreemptDeclares {
-        PreemptDeclares { suspend_points: SuspendPoints::Never }
+        PreemptDeclares { suspend_points: SuspendPoints::Never, ..PreemptDeclares::ASK }
     }
 
     fn pause(&mut self, _: &Board, _: UnitId, _: TxnId) -> Option<Duration> {

@@ -47,7 +47,7 @@ impl Proportional {
 
 impl Preempt for Proportional {
     fn declares(&self) -> PreemptDeclares {
-        PreemptDeclares { suspend_points: SuspendPoints::Any }
+        PreemptDeclares { suspend_points: SuspendPoints::Any, ..PreemptDeclares::ASK }
     }
 
     fn pause(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration> {

@@ -8,10 +8,11 @@ use crate::common::play::{self, Mix, TestRequest, asks};
 use crate::common::{recipe, table1};
 use flashlane_audit::{Formula, Preconditioned};
 use flashlane_core::board::{FlowFigures, GcWaiting, Plane, Unit};
+use flashlane_core::decide::{Keeps, Place, PlaceDeclares, Placement};
 use flashlane_core::event::Event;
 use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Duration, Lpn, Owner, PlaneId, RequestId, Time};
+use flashlane_core::{Board, Duration, Lpn, Owner, PlaneId, RequestId, Time, TxnId, UnitId};
 use flashlane_sched::catalogue::{build, schedulers};
 use flashlane_ssd::Device;
 use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
@@ -32,9 +33,12 @@ struct Live {
 struct Truth {
     geometry: Geometry,
     config: Config,
-    /// Whether writes get their unit at dispatch, and whether page ownership is tracked.
+    /// Whether writes get their unit at dispatch, and whether page ownership and valid pages are tracked.
     draws: bool,
     owned: bool,
+    valid: bool,
+    /// Where the current copy of each logical page lies.
+    copies: Vec<Option<PlaneId>>,
     written: Vec<u32>,
     planes: Vec<Plane>,
     waiting: Vec<[u32; 2]>,
@@ -50,7 +54,8 @@ struct Truth {
 }
 
 impl Truth {
-    fn new(config: &Config, device: &Device, (draws, owned): (bool, bool)) -> Truth {
+    fn new(config: &Config, device: &Device, (draws, keeps): (bool, Keeps)) -> Truth {
+        let Keeps { page_flows: owned, valid_pages: valid } = keeps;
         let geometry = config.geometry;
         let (planes, blocks) = (geometry.planes(), geometry.blocks_per_plane);
         let all = (0..planes as u16).flat_map(|plane| (0..blocks).map(move |block| (PlaneId(plane), block)));
@@ -60,10 +65,12 @@ impl Truth {
             initial.place(Lpn(lpn))?;
             config.flows.iter().position(|flow| (flow.first_page..flow.first_page + flow.pages).contains(&lpn))
         };
+        let copies: Vec<_> = (0..config.ftl.logical_pages).map(|lpn| Some(initial.place(Lpn(lpn))?.0)).collect();
+        let valid_in = |index: usize| copies.iter().filter(|copy| **copy == Some(PlaneId(index as u16))).count() as u32;
         let shown = |index: usize| {
             let open = written[index * blocks as usize..][..blocks as usize].iter();
             let next = open.copied().find(|&pages| pages > 0 && pages < geometry.pages_per_block).unwrap_or(0);
-            Plane { next_page: next, ..Plane::default() }
+            Plane { next_page: next, valid_pages: if valid { valid_in(index) } else { 0 }, ..Plane::default() }
         };
         let owners: Vec<Option<usize>> = (0..config.ftl.logical_pages).map(whose).collect();
         let flows = (0..config.flows.len()).map(|flow| FlowFigures {
@@ -71,11 +78,14 @@ impl Truth {
             valid_pages: if owned { owners.iter().filter(|owner| **owner == Some(flow)).count() as u64 } else { 0 },
             ..FlowFigures::default()
         });
+        let shown = (0..planes as usize).map(shown).collect();
         Truth {
             geometry,
+            planes: shown,
             draws,
             owned,
-            planes: (0..planes as usize).map(shown).collect(),
+            valid,
+            copies,
             waiting: vec![[0; 2]; geometry.units() as usize],
             gc: vec![GcWaiting::default(); geometry.units() as usize],
             lines: vec![0; config.flows.len()],
@@ -140,12 +150,19 @@ impl Truth {
                 let live = self.live.remove(&txn).expect("queued");
                 self.count(live, false);
             }
-            Event::VictimChosen { plane, .. } => self.planes[plane.index()].collecting = true,
+            Event::VictimChosen { plane, valid, .. } => {
+                let shown = &mut self.planes[plane.index()];
+                (shown.collecting, shown.victim_pages) = (true, valid);
+            }
             Event::Mapped { lpn, plane, ppa } => {
                 let (block, page) = self.block_of(plane, ppa);
                 assert_eq!(self.written[block], page);
                 self.written[block] += 1;
                 self.mapped.push((lpn, plane, ppa));
+                if let Some(old) = self.copies[lpn.0 as usize].replace(plane) {
+                    self.planes[old.index()].valid_pages -= u32::from(self.valid);
+                }
+                self.planes[plane.index()].valid_pages += u32::from(self.valid);
             }
             Event::Erased { plane, block } => {
                 let block = plane.index() * self.geometry.blocks_per_plane as usize + block as usize;
@@ -210,7 +227,8 @@ impl Truth {
 
     fn compare(&self, device: &Device, name: &str) {
         let (board, now) = (device.board(), device.now());
-        let counts = |p: &Plane| (p.free_blocks, p.free_pages, p.next_page, p.has_free_page, p.collecting);
+        let pages = |p: &Plane| (p.free_pages, p.next_page, p.has_free_page, p.valid_pages);
+        let counts = |p: &Plane| (p.free_blocks, pages(p), p.collecting, p.victim_pages);
         for (p, (shown, plane)) in board.planes.iter().zip(&self.planes()).enumerate() {
             assert!(counts(shown) == counts(plane), "{name} at {now}: plane {p} is {plane:?}, shown {shown:?}");
         }
@@ -253,12 +271,35 @@ fn narrow(protocol: Protocol) -> Config {
     config
 }
 
+/// A place decision that has the device keep the valid pages of planes.
+struct KeepsValidPages(Box<dyn Place>);
+
+impl Place for KeepsValidPages {
+    fn declares(&self) -> PlaceDeclares {
+        let declares = self.0.declares();
+        PlaceDeclares { keeps: Keeps { valid_pages: true, ..declares.keeps }, ..declares }
+    }
+    fn prepare(&mut self, board: &Board) {
+        self.0.prepare(board);
+    }
+    fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
+        self.0.plane(board, lpn, home)
+    }
+    fn place_at_dispatch(&mut self, board: &Board, oldest: TxnId) -> Option<Placement> {
+        self.0.place_at_dispatch(board, oldest)
+    }
+    fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<Placement> {
+        self.0.steal_write(board, unit)
+    }
+}
+
 fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> u64 {
     let recipe = recipe(name, &[]);
-    let scheduler = build(&recipe).expect("a scheduler");
+    let mut scheduler = build(&recipe).expect("a scheduler");
+    scheduler.place = Box::new(KeepsValidPages(scheduler.place));
     let declares = scheduler.declares();
-    let says = (declares.place.binds_at_dispatch, declares.collect.write_triggered || declares.admit.needs_page_flows);
-    let (mut device, _) = play::built(config, &recipe).expect("legal");
+    let says = (declares.place.binds_at_dispatch, declares.keeps());
+    let mut device = Device::new(config, scheduler).expect("legal");
     device.report_events();
     let mut truth = Truth::new(config, &device, says);
     let mut instants = 0;

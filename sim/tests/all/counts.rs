@@ -161,7 +161,7 @@ struct Counting(Arc<AtomicU64>);
 
 impl Order for Counting {
     fn declares(&self) -> OrderDeclares {
-        OrderDeclares { is_tail: true, needs: Needs { ends: true, ..Needs::NOTHING } }
+        OrderDeclares { is_tail: true, needs: Needs { ends: true, ..Needs::NOTHING }, ..OrderDeclares::ASK }
     }
 
     fn position(&mut self, _: &Board, _: TxnId, _: QueueId) -> Position {

@@ -8,7 +8,7 @@ use crate::common::play::{self, Mix, TestRequest, Wake, asks};
 use crate::common::{recipe, table1};
 use flashlane_core::decide::{
     Admit, AdmitDeclares, Collect, CollectDeclares, Commands, Departure, Estimate, Fetch, GcPrecedence, GcQuota, Group,
-    Migration, Order, OrderDeclares, Pick, PickDeclares, Place, PlaceDeclares, Position, Promotion, Scheduler, Scope,
+    Order, OrderDeclares, Pick, PickDeclares, Place, PlaceDeclares, Placement, Position, Promotion, Scheduler, Scope,
 };
 use flashlane_core::geometry::UnitKind;
 use flashlane_core::{Board, Duration, Lpn, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
@@ -75,11 +75,17 @@ impl Pick for Asked<dyn Pick> {
     fn next_read(&mut self, board: &Board, unit: UnitId) -> TxnId {
         self.0.next_read(board, unit)
     }
+    fn ended(&mut self, board: &Board, txn: TxnId) {
+        self.0.ended(board, txn);
+    }
 }
 
 impl Collect for Asked<dyn Collect> {
     fn declares(&self) -> CollectDeclares {
         CollectDeclares { goes_first: false, ..self.0.declares() }
+    }
+    fn prepare(&mut self, board: &Board) {
+        self.0.prepare(board);
     }
     fn precedence(&mut self, board: &Board, unit: UnitId) -> GcPrecedence {
         self.0.precedence(board, unit)
@@ -93,13 +99,16 @@ impl Place for Asked<dyn Place> {
     fn declares(&self) -> PlaceDeclares {
         PlaceDeclares { is_static: false, ..self.0.declares() }
     }
+    fn prepare(&mut self, board: &Board) {
+        self.0.prepare(board);
+    }
     fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
         self.0.plane(board, lpn, home)
     }
-    fn place_at_dispatch(&mut self, board: &Board, write: TxnId) -> Option<PlaneId> {
+    fn place_at_dispatch(&mut self, board: &Board, write: TxnId) -> Option<Placement> {
         self.0.place_at_dispatch(board, write)
     }
-    fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<Migration> {
+    fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<Placement> {
         self.0.steal_write(board, unit)
     }
 }

@@ -112,7 +112,7 @@ struct OneAPause {
 
 impl Preempt for OneAPause {
     fn declares(&self) -> PreemptDeclares {
-        PreemptDeclares { suspend_points: SuspendPoints::Boundary }
+        PreemptDeclares { suspend_points: SuspendPoints::Boundary, ..PreemptDeclares::ASK }
     }
 
     fn pause(&mut self, _: &Board, _: UnitId, _: TxnId) -> Option<Duration> {

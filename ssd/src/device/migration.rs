@@ -4,7 +4,7 @@
 use alloc::collections::VecDeque;
 
 use flashlane_core::board::Service;
-use flashlane_core::decide::Migration;
+use flashlane_core::decide::Placement;
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, PlaneId, Time, TxnId, UnitId};
 
@@ -74,7 +74,7 @@ impl Migrations {
     }
 
     /// Takes a waiting write out of its queue and sends it to that of the unit of `to`.
-    fn migrate(&mut self, Migration { write, to }: Migration, with: &mut Parts<'_>) {
+    fn migrate(&mut self, Placement { write, to }: Placement, with: &mut Parts<'_>) {
         let Parts { policy, transactions, frontend, state } = with;
         self.moved += 1;
         transactions.withdraw(write, policy, state);

@@ -182,11 +182,14 @@ impl Device {
         if !policy.known.static_place {
             ftl.map.enable_dynamic_placement();
         }
-        if policy.known.needs_page_flows {
+        if policy.known.keeps.page_flows {
             ftl.keep_page_flows(config, &mut board);
         }
         for plane in 0..board.planes.len() as u16 {
             ftl.publish(&mut board, PlaneId(plane));
+            if policy.known.keeps.valid_pages {
+                board.planes[usize::from(plane)].valid_pages = ftl.valid_pages_of(PlaneId(plane));
+            }
         }
         policy.prepare(&board);
         let flash = first_flash(config, &policy);

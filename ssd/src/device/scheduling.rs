@@ -7,7 +7,7 @@ use flashlane_core::board::{ActiveRequest, Service};
 use flashlane_core::decide::{Departure, Scope};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage, tag};
-use flashlane_core::{Duration, Op, Owner, PlaneId, Time, Transaction, TxnId, UnitId};
+use flashlane_core::{Duration, Lpn, Op, Owner, PlaneId, Time, Transaction, TxnId, UnitId};
 use prefetch_index::prefetch_index;
 
 use super::slack::charge_from;
@@ -395,6 +395,9 @@ impl Device {
         if left != plane {
             self.page_order.keep_copies(lpn, &self.ftl, &mut self.gc, &mut self.state.board);
         }
+        if self.policy.known.keeps.valid_pages {
+            self.count_valid(lpn, plane, left);
+        }
         let ppa = self.ftl.write(lpn, plane).expect("the free page was checked");
         let board = &mut self.state.board;
         board.txn_mut(id).ppa = ppa.0;
@@ -411,6 +414,13 @@ impl Device {
         if left != plane {
             self.gc.page_left(left, &self.ftl);
         }
+    }
+
+    /// Counts that the valid copy of `lpn`, if it has one, is no longer in the plane `left`, but in `plane`.
+    fn count_valid(&mut self, lpn: Lpn, plane: PlaneId, left: PlaneId) {
+        let planes = &mut self.state.board.planes;
+        planes[left.index()].valid_pages -= u32::from(self.ftl.has_copy(lpn));
+        planes[plane.index()].valid_pages += 1;
     }
 
     /// Prefetches what the next dispatches from the queue of `next` will read: the second transaction of each plane; if `next` is

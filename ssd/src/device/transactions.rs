@@ -2,7 +2,7 @@
 //! decision, withdrawn from it, and ended; the last one of a request completes it.
 
 use flashlane_core::board::{ActiveRequest, Service};
-use flashlane_core::decide::Departure;
+use flashlane_core::decide::{Departure, Placement};
 use flashlane_core::event::{End, Event, PageEnd};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, Duration, FlowId, Lpn, Op, Owner, PlaneId, Transaction, TxnId};
@@ -301,16 +301,17 @@ impl Transactions {
         state.agenda.open = true;
     }
 
-    /// Assigns the writes that have no plane yet, oldest first, to the planes that the place decision returns (Slacker §7.6,
-    /// D-SLK-22), until it returns none. A write that must wait for an older one of its page is passed over.
+    /// Assigns the writes that have no plane yet to the planes that the place decision returns (Slacker §7.6, D-SLK-22), until it
+    /// returns none. It is offered the oldest that need not wait for an older one of its page, and may choose another.
     pub(super) fn place_unplaced(&mut self, policy: &mut Policy, state: &mut State) {
         loop {
             let board = &mut state.board;
             let next = board.walk(board.unplaced()).find(|&id| board.eligible(id));
             let Some(id) = next else { return };
-            let Some(plane) = policy.place_at_dispatch(board, id) else { return };
-            self.overtaking.leave(board, id);
-            self.join_at(id, plane, policy, state);
+            let Some(Placement { write, to }) = policy.place_at_dispatch(board, id) else { return };
+            debug_assert!(board.eligible(write) && board.txn(write).queue == board.unplaced());
+            self.overtaking.leave(board, write);
+            self.join_at(write, to, policy, state);
         }
     }
 
@@ -396,7 +397,7 @@ impl Device {
             self.gc.ended(id, &mut self.state, &mut self.ftl);
             return;
         }
-        if owner == Owner::User && self.policy.known.needs.ends {
+        if owner == Owner::User && self.policy.known.ends {
             self.policy.ended(&self.state.board, id);
         }
         let read_older =

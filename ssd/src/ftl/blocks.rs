@@ -251,6 +251,16 @@ impl Pool {
         &self.valid_when_sealed
     }
 
+    /// Pages of the plane that hold the current copy of a logical page. While no victim is being emptied.
+    pub(super) fn valid_pages(&self, pages: u32) -> u32 {
+        let of_block = |(block, &valid): (usize, &u16)| match self.blocks[block] {
+            Block::Free => 0,
+            Block::Open => u32::from(valid) - (pages - self.written(block as u32, pages)),
+            Block::Sealed | Block::Victim => u32::from(valid),
+        };
+        self.valid_when_sealed.iter().enumerate().map(of_block).sum()
+    }
+
     /// Marks a sealed block as the plane's victim.
     pub(crate) fn becomes_victim(&mut self, block: u32) {
         debug_assert!(self.is_sealed(block));

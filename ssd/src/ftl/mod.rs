@@ -96,6 +96,16 @@ impl Ftl {
         (&mut self.pools[plane.index()], self.geometry.pages_per_block)
     }
 
+    /// How many pages of a plane hold the current copy of a logical page.
+    pub fn valid_pages_of(&self, plane: PlaneId) -> u32 {
+        self.pools[plane.index()].valid_pages(self.geometry.pages_per_block)
+    }
+
+    /// Whether a logical page has a copy: it was written, or lay on the drive from the start.
+    pub fn has_copy(&self, lpn: Lpn) -> bool {
+        self.map.current(lpn).is_some()
+    }
+
     /// The valid pages of a block, in order, each with the logical page whose copy it holds.
     pub fn valid_pages(&self, plane: PlaneId, block: u32, out: &mut Vec<(Ppa, Lpn)>) {
         out.clear();

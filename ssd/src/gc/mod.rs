@@ -142,7 +142,8 @@ impl Gc {
     /// Opens a job in `plane`; returns its victim.
     fn choose_victim(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) -> Option<u32> {
         let job = self.jobs.open(plane, ftl)?;
-        state.board.planes[plane.index()].collecting = true;
+        let shown = &mut state.board.planes[plane.index()];
+        (shown.collecting, shown.victim_pages) = (true, job.moves_left);
         state.log(|| Event::VictimChosen { plane, block: job.block, valid: job.moves_left });
         Some(job.block)
     }

@@ -61,7 +61,7 @@ fn a_slk_20_the_least_estimate_takes_it() {
 fn placed(board: &mut Board) -> Vec<u16> {
     let mut place = Dynamic { estimator: None, turn: 0 };
     let mut planes = Vec::new();
-    while let Some(plane) = place.place_at_dispatch(board, TxnId::NONE) {
+    while let Some(Placement { to: plane, .. }) = place.place_at_dispatch(board, TxnId::NONE) {
         planes.push(plane.0);
         let (unit, slot) = board.home_of(plane);
         let id = TxnId(board.txns.len() as u32);
@@ -135,7 +135,7 @@ fn the_plane_that_takes_a_write() {
     };
     for (free, first) in [([5, 9, 9, 7], 1), ([9, 9, 9, 9], 0), ([0, 0, 0, 1], 3), ([1, 2, 3, 0], 2)] {
         let taken = Dynamic { estimator: None, turn: 0 }.place_at_dispatch(&roomy(free), TxnId::NONE);
-        assert_eq!(taken, Some(PlaneId(first)), "{free:?}");
+        assert_eq!(taken.map(|taken| taken.to), Some(PlaneId(first)), "{free:?}");
     }
     for (writes, expected) in
         [(&[0u8, 0, 1, 3][..], 2), (&[], 0), (&[0], 1), (&[0, 1, 2, 3], 0), (&[0, 1, 1, 2, 3, 3], 0)]
@@ -175,7 +175,9 @@ fn no_plane_has_room() {
         board.planes.iter_mut().for_each(|plane| plane.has_free_page = false);
         board
     };
-    let chosen = |board: &Board, turn| Dynamic { estimator: None, turn }.place_at_dispatch(board, TxnId::NONE);
+    let chosen = |board: &Board, turn| {
+        Dynamic { estimator: None, turn }.place_at_dispatch(board, TxnId::NONE).map(|chosen| chosen.to)
+    };
     assert_eq!([0, 1, 2, 3].map(|turn| chosen(&full(), turn)), [0, 2, 1, 3].map(|plane| Some(PlaneId(plane))));
     let disturbed: [fn(&mut flashlane_core::board::Unit); 4] = [
         |unit| unit.service = Service::Busy,
