@@ -71,8 +71,8 @@ const VISITING: [&str; 2] = ["fr-fcfs", "flin"];
 /// requests of a timed and of a counted run.
 const LONG: [(u32, u64, u64); 3] = [(64, 200_000, 20_000), (640, 200_000, 20_000), (64_000, 400_000, 150_000)];
 
-/// The schedulers that insert transactions by the slack of those that wait, and the scheduler they are compared with.
-const INSERTING: [&str; 4] = ["fr-fcfs", "slacker", "wbyp", "need"];
+/// The schedulers that insert transactions by the slack of those that wait, `late`, and the scheduler they are compared with.
+const INSERTING: [&str; 5] = ["fr-fcfs", "slacker", "wbyp", "need", "late"];
 
 /// All cases of the engine.
 pub fn all() -> Vec<Case> {

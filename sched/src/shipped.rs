@@ -34,6 +34,13 @@ pub(crate) static PLACE: &[Choice<dyn Place>] = &[
         build: &|v| Box::new(place::Dynamic::of(v)),
     },
     Choice {
+        name: "late",
+        summary: "a write waits for any chip until one could begin it, and chips nearly out of blocks take none",
+        source: "ours; model 1.1.10",
+        params: place::late::PARAMS,
+        build: &|v| Box::new(place::Late::of(v)),
+    },
+    Choice {
         name: "rebalance",
         summary: "static until a chip has nothing to do: it takes a write from the chip with the most work",
         source: "SOS; model 4.1.2 QSL",
@@ -97,6 +104,13 @@ pub(crate) static PICK: &[Choice<dyn Pick>] = &[
         build: &|_| Box::new(pick::ReadFirst),
     },
     Choice {
+        name: "read-first-bounded",
+        summary: "reads before writes, priorities in turn by weight; a write goes after so many reads in a row",
+        source: "ours, after FLIN §4.2; model 1.1.12",
+        params: pick::read_first_bounded::PARAMS,
+        build: &|v| Box::new(pick::ReadFirstBounded::of(v)),
+    },
+    Choice {
         name: "fr-fcfs",
         summary: "reads before writes until the write queue fills",
         source: "Slacker §2.1; model 1.1.2",
@@ -154,6 +168,13 @@ pub(crate) static PREEMPT: &[Choice<dyn Preempt>] = &[
         source: "FLIN §4.3 optimisations; model 2.1.7",
         params: flin::SUSPENSION_PARAMS,
         build: &|v| Box::new(preempt::Proportional::new(v.get("present_pause") == 1)),
+    },
+    Choice {
+        name: "worth",
+        summary: "a program or erase is paused if the waiting reads gain more by it than everyone pays",
+        source: "ours; model 1.1.11",
+        params: preempt::worth::PARAMS,
+        build: &|v| Box::new(preempt::Worth::of(v)),
     },
     Choice {
         name: "slack-pause",
@@ -339,6 +360,16 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         answers: Answers { order: "need-bypass", preempt: "slack-pause", ..FR_FCFS },
         open: &[],
         set: &[],
+    },
+    SchedulerEntry {
+        name: "late",
+        paper: "ours",
+        section: "model 1.1.10 to 1.1.12",
+        summary: "writes get a chip as late as possible, reads go first and pause programs where that is worth it: the default choice",
+        answers: Answers { place: "late", pick: "read-first-bounded", preempt: "worth", cancel: "overwrite", ..PLAIN },
+        open: OPEN_COLLECT,
+        // Writes that reads can pass on their chip have lost their patience before.
+        set: &[("reads_in_row", 4)],
     },
     SchedulerEntry {
         name: "dynalloc",

@@ -47,6 +47,7 @@ MENU = {
         "cross",
         "mixing",
         "need",
+        "late",
     ],
     "Model and trust": ["model", "fidelity", "trust", "performance", "performance-tables"],
     "Change it": ["source-tree", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG", "SECURITY"],

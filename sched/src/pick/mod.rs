@@ -4,6 +4,7 @@ mod fcfs;
 pub(crate) mod fill;
 mod fr_fcfs;
 mod read_first;
+pub(crate) mod read_first_bounded;
 mod sprinkler;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -14,6 +15,7 @@ pub use fcfs::Fcfs;
 pub use fill::FillTrigger;
 pub use fr_fcfs::FrFcfs;
 pub use read_first::ReadFirst;
+pub use read_first_bounded::ReadFirstBounded;
 pub use sprinkler::Sprinkler;
 pub use wait_balanced::WaitBalanced;
 pub use widen::widen;

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Judges the scheduler `late` on workloads that it was not tuned on, against every scheduler of the catalogue.
+
+    python3 papers/late/judge.py --program target/release/flashlane --traces DIR --keep DIR [--seeds 3] [--out tables.md] [--figure late.svg]
+
+Runs what --keep does not have yet, one comparison at a time with one job, and prints the tables of docs/late.md. DIR has the traces named in
+TRACES; families whose files are missing are left out and said so.
+"""
+
+import argparse, concurrent.futures, hashlib, json, math, statistics, subprocess, sys, tomllib
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+MIXES = {mix["name"]: mix["traces"] for mix in tomllib.loads((HERE.parent / "flin/mixes.toml").read_text())["mix"]}
+# Tuned on mixes 01 and 02 of each class, six other clones, and the first 8,000 requests of the traces.
+FLIN = ["25-05", "25-09", "50-04", "50-08", "75-05", "75-09", "100-04", "100-08"]
+SLACKER = ["fin2", "msnfs3", "prn1-p", "proj4", "prxy0", "ts0-p", "wdev0", "web0-p"]
+TRACES = [  # file, speedup, requests skipped, device; tuned on another part, or on another device
+    ("msnfs.disksim.gz", "15", 40_000, "slacker-asplos17"), ("msnfs.disksim.gz", "25", 90_000, "slacker-asplos17"),
+    ("wsrch-small.mqsim", "80", 20_000, "slacker-asplos17"), ("tpcc-small.mqsim", "0.15", 0, "slacker-one-page"),
+    ("ssdsim-example.ascii", "200", 0, "slacker-one-page"), ("msr-cut-rw40.heimdall", "12", 0, "slacker-one-page"),
+    ("msr-hm_0-899.csv", "300", 0, "slacker-one-page"),
+]
+MODERN = ["25-04", "50-06", "75-03", "100-07"]
+NO_CODE = '{ name = "no-code mix", base = "flin-stage1", place = "rebalance", rebalance_after_rotation = 1, cancel = "overwrite", collect = "semi-preemptive" }'
+PARTS = {  # `late` with one answer replaced by the plain one
+    "late, place static": 'place = "static"', "late, preempt never": 'preempt = "never"', "late, preempt suspend": 'preempt = "suspend"',
+    "late, cancel keep": 'cancel = "keep"', "late, pick read-first": 'pick = "read-first"', "late, pick fcfs": 'pick = "fcfs"',
+}
+OWN_COLLECTION = {"flin", "flin-stage3", "sprinkler-np", "sprinkler+fairness-np"}
+LEFT_OUT = {"oracle-slack", "ncq-sb", "ncq-tsb", "baseline"}  # another run's times; a page buffer; another name
+
+
+def rows(program):
+    listed = subprocess.run([program, "schedulers"], capture_output=True, text=True, check=True).stdout.splitlines()
+    names = []
+    for line in listed:
+        if line and not line[0].isspace() and len(line.split()) > 1 and "  " in line:
+            names.append(line.split()[0])
+        if names and not line:
+            break
+    return [name for name in dict.fromkeys(names) if name not in LEFT_OUT]
+
+
+def entries(program):
+    held = ', collect = "semi-preemptive"'
+    named = ['{ name = "%s", base = "%s"%s }' % (name, name, "" if name in OWN_COLLECTION else held) for name in rows(program)]
+    parts = ['{ name = "%s", base = "late", %s%s }' % (name, part, held) for name, part in PARTS.items()]
+    return named + [NO_CODE] + parts
+
+
+def tenants(traces, ms, scale=None):
+    gap = "" if scale is None else f"gap_scale = {scale}\n"
+    flow = '[[flow]]\nname = "%s"\n[flow.clone]\ntable = "flin"\nname = "%s"\nduration_s = %s\nworking_set_bytes = 1000000000\n%s'
+    return "".join(flow % (f"{i}-{name}", name, ms / 1000, gap) for i, name in enumerate(traces))
+
+
+def full_drive(name, ms=1500, device=""):
+    text = f'[device]\npreset = "flin-isca18"\n{device}geometry = {{ blocks_per_plane = 256 }}\ngc = {{ hard_blocks = 5 }}\nftl = {{ user_gb = 30 }}\n'
+    return text + f"[run]\nduration_ms = {ms}\nwarm_up_ms = {ms // 10}\n" + tenants(MIXES[name], ms)
+
+
+def clone(name):
+    return f'[device]\npreset = "slacker-asplos17"\n[run]\nwarm_up_requests = 600\n[[flow]]\nname = "c"\n[flow.clone]\ntable = "slacker"\nname = "{name}"\nrequests = 6600\n'
+
+
+def trace(folder, file, speed, offset, device):
+    offset = f"offset = {offset}\n" if offset else ""
+    return (f'[device]\npreset = "{device}"\n[[flow]]\nname = "t"\n[flow.trace]\npath = "{folder / file}"\nspeedup = "{speed}"\n'
+            f'limit = 8000\n{offset}beyond = "wrap"\norder = "clamp"\nsizes = "reject"\n')
+
+
+def modern(name):
+    text = '[device]\npreset = "modern-tlc"\ngeometry = { blocks_per_plane = 128, pages_per_block = 256 }\nftl = { over_provisioning_percent = 12 }\n'
+    return text + "[run]\nduration_ms = 300\nwarm_up_ms = 30\n" + tenants(MIXES[name], 300, 0.2)
+
+
+def priorities(reads):
+    flow = '[[flow]]\nname = "p%d"\npriority = %d\n[flow.synthetic]\nread_ratio = %s\nsize = { mix = [[8192, 2], [40960, 1]] }\naccess = "zipf"\narrivals = "bursty"\nburst_factor = 8\nburst_duty = 0.1\nburst_requests = 50\nrate_iops = 900\nrequests = 1500\n'
+    text = '[device]\npreset = "flin-isca18"\ngeometry = { blocks_per_plane = 128 }\nftl = { over_provisioning_percent = 18 }\n[run]\nwarm_up_ms = 100\n'
+    return text + "".join(flow % (p, p, reads) for p in range(3))
+
+
+def workloads(folder):
+    slow = "nand = { suspend_ns = 300000, resume_ns = 200000 }\n"
+    yield from (("full drives", name, full_drive(name)) for name in FLIN)
+    yield from (("full, slow pauses", name, full_drive(name, 1000, slow)) for name in FLIN[::3])
+    yield from (("bursts", name, clone(name)) for name in SLACKER)
+    yield from (("traces", f"{file} x{speed}", trace(folder, file, speed, skip, device)) for file, speed, skip, device in TRACES if (folder / file).exists())
+    yield from (("modern drive", name, modern(name)) for name in MODERN)
+    yield from (("priorities", str(reads), priorities(reads)) for reads in (0.3, 0.6, 0.9))
+
+
+def run(program, keep, schedulers, workload, seed):
+    family, name, text = workload
+    whole = f'name = "{name}"\nseed = {seed}\nschedulers = [{", ".join(schedulers)}]\n{text}'
+    kept = keep / (hashlib.sha256(whole.encode()).hexdigest()[:16] + ".json")
+    if not kept.exists():
+        file = kept.with_suffix(".toml")
+        file.write_text(whole)
+        made = subprocess.run([program, "compare", file, "--ceiling", "--format", "json", "--jobs", "1"], capture_output=True, text=True)
+        if made.returncode:
+            print(f"left out: {family} {name} seed {seed}: {made.stderr.strip()[-300:]}", file=sys.stderr)
+            return None
+        kept.write_text(json.dumps(figures(json.loads(made.stdout))))
+    return family, name, json.loads(kept.read_text())
+
+
+def figures(summary):
+    ceiling = summary.get("ceiling") or {}
+    bounds = {"mean over B1": ceiling.get("static_placement"), "mean over B4": ceiling.get("free_placement")}
+
+    def of(run):
+        fair = run.get("fairness") or {}
+        all_, device = run["total"]["all"], run["device"]
+        return {"mean": all_["mean_ns"], "p99.9": all_["p99_9_ns"], "F": fair.get("fairness"), "largest slowdown": fair.get("max_slowdown"),
+                "write amplification": device["write_amplification"],
+                **{name: all_["mean_ns"] / bound["mean_ns"] if bound and bound["mean_ns"] else None for name, bound in bounds.items()}}
+    return {run["name"]: of(run) for run in summary["schedulers"]}
+
+
+MEASURES = {  # better, ratio to fcfs or the figure itself, digits
+    "mean": ("less", True), "p99.9": ("less", True), "F": ("more", False), "largest slowdown": ("less", False), "write amplification": ("less", False),
+    "mean over B1": ("less", False), "mean over B4": ("less", False),
+}
+JUDGED = list(MEASURES)[:5]
+
+
+def value(measure, figures, row):
+    own, first = figures.get(row, {}).get(measure), figures["fcfs"].get(measure)
+    if own is None or own <= 0 or first is None:
+        return None
+    return math.log(first / own) if MEASURES[measure][1] else own
+
+
+def spread(values):
+    """Mean and half of the interval at 95 % of workloads' means."""
+    mean = statistics.fmean(values)
+    half = 2.0 * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 2 else None
+    return mean, half
+
+
+def by_workload(results, family, measure, row):
+    """Means over the seeds, by workload."""
+    means = {}
+    for of, name, made in results:
+        if of == family and (found := value(measure, made, row)) is not None:
+            means.setdefault(name, []).append(found)
+    return {name: statistics.fmean(found) for name, found in means.items()}
+
+
+def cell(measure, values):
+    if not values:
+        return "-"
+    mean, half = spread(list(values.values()))
+    if MEASURES[measure][1]:
+        return f"{math.exp(mean):.2f}" + ("" if half is None else f" ({math.exp(mean - half):.2f} to {math.exp(mean + half):.2f})")
+    return f"{mean:.2f}" + ("" if half is None else f" ± {half:.2f}")
+
+
+def table(results, families, measure, names):
+    families = [family for family in families if by_workload(results, family, measure, "late")]
+    lines = ["| scheduler | " + " | ".join(families) + " |", "|---|" + "---:|" * len(families)]
+    for name in names:
+        lines.append(f"| `{name}` | " + " | ".join(cell(measure, by_workload(results, family, measure, name)) for family in families) + " |")
+    return "\n".join(lines)
+
+
+def verdicts(results, families, names):
+    """By measure and family: on how many workloads `late` is better than the best other row by over 1 %, within, worse; the extremes."""
+    lines = ["| measure | family | wins | ties | loses | at best | at worst, and to whom |", "|---|---|---:|---:|---:|---:|---|"]
+    others = [name for name in names if name != "late"]
+    for measure in JUDGED:
+        better, ratio = MEASURES[measure]
+        for family in families:
+            own = by_workload(results, family, measure, "late")
+            if not own:
+                continue
+            rest = {name: by_workload(results, family, measure, name) for name in others}
+            gains = []
+            for workload, mine in own.items():
+                found = [(of[workload], name) for name, of in rest.items() if workload in of]
+                best, who = (max if ratio or better == "more" else min)(found)
+                gain = math.exp(mine - best) if ratio else (mine / best if better == "more" else best / mine)
+                gains.append((gain - 1, who, workload))
+            gains.sort()
+            wins, loses = sum(g > 0.01 for g, *_ in gains), sum(g < -0.01 for g, *_ in gains)
+            worst = gains[0]
+            lines.append(f"| {measure} | {family} | {wins} | {len(gains) - wins - loses} | {loses} | {gains[-1][0]:+.0%} | {worst[0]:+.0%}, `{worst[1]}` on {worst[2]} |")
+    return "\n".join(lines)
+
+
+def figure(results, families, names, path):
+    """Speedups of the mean over fcfs, a bar a row and family."""
+    colours = ["#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377"]
+    wide, tall, top, left = 900, 16, 30, 150
+    parts = []
+    y = top
+    for name in names:
+        parts.append(f'<text x="{left - 6}" y="{y + 5 * len(families) // 2 + 8}" text-anchor="end">{name}</text>')
+        for family, colour in zip(families, colours):
+            values = by_workload(results, family, "mean", name)
+            speed = math.exp(statistics.fmean(values.values())) if values else 0
+            length = max(0.0, min(1.0, math.log2(max(speed, 0.25) / 0.25) / 7)) * (wide - left - 60)
+            parts.append(f'<rect x="{left}" y="{y}" width="{length:.0f}" height="5" fill="{colour}"><title>{name}, {family}: {speed:.2f}</title></rect>')
+            y += 6
+        y += tall // 2
+    legend = "".join(f'<text x="{left + 120 * i}" y="16" fill="{colour}">{family}</text>' for i, (family, colour) in enumerate(zip(families, colours)))
+    grid = ""
+    for speed in (0.25, 0.5, 1, 2, 4, 8, 16, 32):
+        x = left + math.log2(speed / 0.25) / 7 * (wide - left - 60)
+        grid += f'<line x1="{x:.0f}" x2="{x:.0f}" y1="{top - 6}" y2="{y}" stroke="#ddd"/><text x="{x:.0f}" y="{y + 12}" text-anchor="middle">{speed:g}</text>'
+    style = 'font-family="sans-serif" font-size="11"'
+    path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {y + 20}" {style}><rect width="{wide}" height="{y + 20}" fill="white"/>{grid}{legend}{"".join(parts)}</svg>\n')
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--program", required=True)
+    options.add_argument("--traces", type=Path, required=True)
+    options.add_argument("--keep", type=Path, required=True)
+    options.add_argument("--seeds", type=int, default=3)
+    options.add_argument("--jobs", type=int, default=1)
+    options.add_argument("--out", type=Path)
+    options.add_argument("--figure", type=Path)
+    given = options.parse_args()
+    given.keep.mkdir(parents=True, exist_ok=True)
+    schedulers = entries(given.program)
+    works = list(workloads(given.traces))
+    jobs = [(work, seed) for seed in range(101, 101 + given.seeds) for work in works if work[0] != "traces" or seed == 101]
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        results = [made for made in pool.map(lambda job: run(given.program, given.keep, schedulers, *job), jobs) if made]
+    families = list(dict.fromkeys(family for family, *_ in results))
+    named = rows(given.program) + ["no-code mix"]
+    text = [f"{len(results)} comparisons"]
+    for measure in MEASURES:
+        text += [f"\n## {measure}\n", table(results, families, measure, named)]
+    text += ["\n## Where it wins, ties, loses\n", verdicts(results, families, named)]
+    text += ["\n## By question\n"] + [f"{measure}\n\n" + table(results, families, measure, ["late", *PARTS]) + "\n" for measure in JUDGED]
+    (given.out.write_text if given.out else print)("\n".join(text) + "\n")
+    if given.figure:
+        figure(results, families, ["fcfs", "read-first-suspend", "flin", "flin-stage1", "slacker", "need", "dynalloc", "sos", "no-code mix", "late"], given.figure)
+
+
+if __name__ == "__main__":
+    main()

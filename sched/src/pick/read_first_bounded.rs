@@ -1,0 +1,169 @@
+//! Reads before writes, but not for ever: a unit that has begun so many commands of reads while a write waited begins a write
+//! (model 1.1.12). Priorities take turns in each direction as under FLIN (§4.2): one that is higher by one gets twice as many.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use flashlane_core::decide::{Group, Pick, PickDeclares, Scope};
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Board, TxnId, UnitId};
+
+use super::{oldest, widen::widen};
+use crate::flin::priority_sequence::PrioritySequence;
+use crate::params::{Param, Values};
+
+/// Parameters of [`ReadFirstBounded`].
+pub(crate) const PARAMS: &[Param] = &[Param {
+    name: "reads_in_row",
+    unit: "commands",
+    default: 100,
+    min: 1,
+    max: 1 << 30,
+    help: "a chip begins a write after this many commands of reads while one waited",
+}];
+
+/// Reads first, to a bound.
+#[derive(Debug)]
+pub struct ReadFirstBounded {
+    most: u32,
+    units: Vec<AtUnit>,
+}
+
+/// What is remembered of a unit.
+#[derive(Clone, Copy, Default, Debug)]
+struct AtUnit {
+    /// Commands of reads that it has begun since a write began or none waited.
+    reads: u32,
+    /// Whose turn it is, reads and writes.
+    sequences: [PrioritySequence; 2],
+}
+
+impl ReadFirstBounded {
+    /// With a scheduler's parameters.
+    pub(crate) fn of(values: &Values<'_>) -> ReadFirstBounded {
+        ReadFirstBounded { most: values.get("reads_in_row") as u32, units: Vec::new() }
+    }
+
+    /// The read or write that goes next: of the priority whose turn it is the oldest that may go.
+    fn next(&mut self, board: &Board, unit: UnitId, op: FlashOp) -> TxnId {
+        let priorities = board.facts.priorities;
+        if priorities == 1 || board.waiting(unit, op) == 0 {
+            return oldest(board, unit, op);
+        }
+        let first = |priority| {
+            let mut waiting = board.walk(board.queue_for(unit, op, priority));
+            waiting.find(|&id| board.eligible(id)).unwrap_or(TxnId::NONE)
+        };
+        let ready = (0..priorities).fold(0, |all, priority| all | u32::from(first(priority).is_some()) << priority);
+        let sequence = &mut self.units[unit.index()].sequences[op.index()];
+        sequence.next(priorities, ready).map_or(TxnId::NONE, first)
+    }
+}
+
+impl Pick for ReadFirstBounded {
+    fn declares(&self) -> PickDeclares {
+        PickDeclares { skips_when_single: true, per_priority_queues: true, ..PickDeclares::ASK }
+    }
+
+    fn prepare(&mut self, board: &Board) {
+        self.units = vec![AtUnit::default(); board.units.len()];
+    }
+
+    fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
+        let write_waits = scope == Scope::Any && board.waiting(unit, FlashOp::Program) > 0;
+        let mut lead = TxnId::NONE;
+        if write_waits && self.units[unit.index()].reads >= self.most {
+            lead = self.next(board, unit, FlashOp::Program);
+        }
+        if lead.is_none() {
+            lead = self.next(board, unit, FlashOp::Read);
+        }
+        if lead.is_none() && write_waits {
+            lead = self.next(board, unit, FlashOp::Program);
+        }
+        if lead.is_none() {
+            return;
+        }
+        let reads = &mut self.units[unit.index()].reads;
+        *reads = if write_waits && board.txn(lead).op == FlashOp::Read { *reads + 1 } else { 0 };
+        widen(board, lead, group);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pick::testing::{board, program, read};
+    use flashlane_core::board::Board;
+    use flashlane_core::transaction::Stage;
+    use flashlane_core::{PlaneId, Transaction};
+
+    fn pick_of(board: &Board, most: u64) -> ReadFirstBounded {
+        let mut pick = ReadFirstBounded::of(&Values { params: PARAMS, set: &[("reads_in_row", most)], known: None });
+        pick.prepare(board);
+        pick
+    }
+
+    fn next(pick: &mut ReadFirstBounded, board: &mut Board, scope: Scope) -> TxnId {
+        let mut group = Group::new();
+        pick.pick(board, UnitId(0), scope, &mut group);
+        let lead = group.lead();
+        if lead.is_some() {
+            board.unlink(lead);
+        }
+        lead
+    }
+
+    /// Three reads, then the write; while no write may go, or none waits, reads are not counted.
+    #[test]
+    fn a_write_goes_after_so_many_reads() {
+        let mut board = board(1, 1);
+        let mut pick = pick_of(&board, 3);
+        let reads: Vec<TxnId> = (0..12).map(|i| read(&mut board, i, 0, i)).collect();
+        for &first in &reads[..4] {
+            assert_eq!(next(&mut pick, &mut board, Scope::Any), first, "no write waits");
+        }
+        let writes = [20, 21].map(|i| program(&mut board, 0, i));
+        assert_eq!(next(&mut pick, &mut board, Scope::Reads), reads[4]);
+        let expected = [reads[5], reads[6], reads[7], writes[0], reads[8], reads[9], reads[10], writes[1], reads[11]];
+        for expected in expected {
+            assert_eq!(next(&mut pick, &mut board, Scope::Any), expected);
+        }
+        assert!(next(&mut pick, &mut board, Scope::Any).is_none());
+    }
+
+    /// A write whose page has an older write waiting elsewhere does not take the turn.
+    #[test]
+    fn a_write_that_may_not_go_lets_reads_go() {
+        let mut board = board(1, 1);
+        let mut pick = pick_of(&board, 1);
+        let write = program(&mut board, 0, 9);
+        board.txn_mut(write).blocked_by = TxnId(77);
+        let reads: Vec<TxnId> = (0..3).map(|i| read(&mut board, i, 0, i)).collect();
+        for read in reads {
+            assert_eq!(next(&mut pick, &mut board, Scope::Any), read);
+        }
+        assert!(next(&mut pick, &mut board, Scope::Any).is_none());
+    }
+
+    /// Of two priorities the higher has two turns of three, for reads and for writes.
+    #[test]
+    fn priorities_take_turns() {
+        let facts = flashlane_core::board::Facts { priorities: 2, ..board(1, 1).facts };
+        let mut board = Board::new(facts, 1);
+        for op in [FlashOp::Read, FlashOp::Program] {
+            let mut pick = pick_of(&board, 100);
+            let ids = [0, 0, 0, 1, 1, 1, 1].map(|priority| {
+                let id = TxnId(board.txns.len() as u32);
+                let (unit, queue) = (UnitId(0), board.queue_for(UnitId(0), op, priority));
+                let waiting = Transaction { unit, queue, op, priority, plane: PlaneId(0), ..Transaction::EMPTY };
+                board.txns.push(Transaction { stage: Stage::Waiting, ..waiting });
+                board.link(id, queue, TxnId::NONE);
+                id
+            });
+            for expected in [3, 0, 4, 5, 1, 6, 2] {
+                assert_eq!(next(&mut pick, &mut board, Scope::Any), ids[expected], "{op:?}");
+            }
+        }
+    }
+}

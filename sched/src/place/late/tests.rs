@@ -1,0 +1,210 @@
+//! Late binding on boards made by hand, and on random ones against the plain rule.
+
+use super::*;
+use crate::pick::testing::board;
+use alloc::vec;
+use flashlane_core::geometry::Geometry;
+use flashlane_core::transaction::Stage;
+use flashlane_core::{Duration, Time, Transaction};
+
+/// `channels` of `chips` each, of `planes` planes, with free pages and blocks.
+fn chips(channels: u32, chips: u32, planes: u32) -> Board {
+    let facts = board(1, planes).facts;
+    let geometry = Geometry { channels, chips_per_channel: chips, ..facts.geometry };
+    let mut board = Board::new(flashlane_core::board::Facts { geometry, gc_hard_blocks: 3, ..facts }, 1);
+    for plane in &mut board.planes {
+        (plane.has_free_page, plane.free_pages, plane.free_blocks) = (true, 100, 9);
+    }
+    board.now = Time::from_ns(1_000_000_000_000);
+    board
+}
+
+/// A write without a plane that has waited for `waited` ns.
+fn waits(board: &mut Board, priority: u8, waited: u64) -> TxnId {
+    let id = TxnId(board.txns.len() as u32);
+    let enqueued = Time::from_ns(board.now.ns() - waited);
+    let queue = board.unplaced();
+    let op = FlashOp::Program;
+    board.txns.push(Transaction { op, priority, enqueued, queue, stage: Stage::Waiting, ..Transaction::EMPTY });
+    board.link(id, queue, TxnId::NONE);
+    id
+}
+
+fn late(board: &Board) -> Late {
+    choosing(board, 4)
+}
+
+/// One that compares so many chips.
+fn choosing(board: &Board, choices: u64) -> Late {
+    let mut late = Late::of(&Values { params: PARAMS, set: &[("late_choices", choices)], known: None });
+    late.prepare(board);
+    late
+}
+
+/// The plane that takes a write which has just come.
+fn plane(late: &mut Late, board: &mut Board) -> Option<u16> {
+    let write = waits(board, 0, 0);
+    let placed = late.place_at_dispatch(board, write);
+    board.unlink(write);
+    assert!(placed.is_none_or(|placed| placed.write == write));
+    placed.map(|placed| placed.to.0)
+}
+
+/// Chips take writes in turn, channels first; on each the plane with most free pages, the first of equals.
+#[test]
+fn free_chips_take_turns() {
+    let mut board = chips(2, 2, 2);
+    (board.planes[1].free_pages, board.planes[2].free_pages) = (101, 99);
+    let mut late = choosing(&board, 1);
+    let planes = [1, 4, 3, 6, 1].map(Some);
+    assert_eq!([(); 5].map(|()| plane(&mut late, &mut board)), planes);
+    // Of the chips in turn, 0 is busy, 2 has a read waiting, 1 does what goes before a write.
+    board.units[2].service = Service::Busy;
+    board.units[1].set_waiting([1, 0]);
+    board.units[3].foreground_gc = flashlane_core::board::ForegroundGc::begun(TxnId(0), true, 1, false);
+    assert_eq!(plane(&mut late, &mut board), Some(1));
+    board.units[0].service = Service::Paused;
+    assert_eq!(plane(&mut late, &mut board), None);
+}
+
+/// Of the first so many chips that could take a write the one with most free pages takes it, the first of equals; it is behind the
+/// others then.
+#[test]
+fn the_chip_with_most_free_pages_takes_it() {
+    for (choices, planes) in [(1, [0, 1, 2, 3, 0]), (2, [1, 2, 3, 1, 2]), (3, [2, 3, 2, 3, 2]), (9, [2, 2, 2, 2, 2])] {
+        let mut board = chips(4, 1, 1);
+        for (plane, free_pages) in board.planes.iter_mut().zip([100, 101, 103, 102]) {
+            plane.free_pages = free_pages;
+        }
+        let mut late = choosing(&board, choices);
+        assert_eq!([(); 5].map(|()| plane(&mut late, &mut board)), planes.map(Some), "{choices} choices");
+        // A chip that cannot take it is no choice.
+        board.units[2].service = Service::Busy;
+        let mut late = choosing(&board, 3);
+        assert_eq!(plane(&mut late, &mut board), Some(3));
+    }
+}
+
+/// The collection that waits for a chip is no reason to refuse it; a plane whose collection goes first is.
+#[test]
+fn a_chip_is_refused_when_a_plane_of_it_is_nearly_out_of_blocks() {
+    // The hard threshold is 3.
+    for (free_blocks, collecting, takes) in [(4, true, true), (3, true, false), (0, true, false), (0, false, true)] {
+        for short in 0..2 {
+            let mut board = chips(1, 2, 2);
+            board.units[0].gc.reads = 7;
+            (board.planes[short].free_blocks, board.planes[short].collecting) = (free_blocks, collecting);
+            let beside = plane(&mut late(&board), &mut board);
+            assert_eq!(beside, Some(if takes { 0 } else { 2 }), "{free_blocks} blocks, beside another");
+            board.units[1].service = Service::Busy;
+            let alone = plane(&mut late(&board), &mut board);
+            assert_eq!(alone, takes.then_some(0), "{free_blocks} blocks, alone");
+        }
+    }
+}
+
+/// After 50 programs of 1,325 us a write is also taken by a chip that a read waits for.
+#[test]
+fn reads_do_not_keep_a_write_for_ever() {
+    for (waited, taken) in [(66_250_000, None), (66_250_001, Some(PlaneId(0)))] {
+        let mut board = chips(1, 1, 1);
+        board.units[0].set_waiting([1, 0]);
+        let write = waits(&mut board, 0, waited);
+        assert_eq!(late(&board).place_at_dispatch(&board, write).map(|placed| placed.to), taken, "{waited} ns");
+    }
+}
+
+/// Two priorities take turns two to one; a write that has lost its patience goes before both.
+#[test]
+fn priorities_take_turns() {
+    let facts = flashlane_core::board::Facts { priorities: 2, ..chips(8, 1, 1).facts };
+    let mut board = Board::new(facts, 1);
+    board.planes.iter_mut().for_each(|plane| (plane.has_free_page, plane.free_pages) = (true, 9));
+    board.now = Time::from_ns(1_000_000_000_000);
+    let writes: Vec<TxnId> = [0, 0, 0, 1, 1, 1, 1].map(|priority| waits(&mut board, priority, 0)).into();
+    let mut late = late(&board);
+    let mut order = vec![];
+    while let Some(oldest) = board.walk(board.unplaced()).next() {
+        let placed = late.place_at_dispatch(&board, oldest).expect("chips are free");
+        board.unlink(placed.write);
+        order.push(placed.write);
+    }
+    assert_eq!(order, [3, 0, 4, 5, 1, 6, 2].map(|i| writes[i]));
+    let old = waits(&mut board, 0, 66_250_001);
+    waits(&mut board, 1, 0);
+    assert_eq!(late.place_at_dispatch(&board, old).map(|placed| placed.write), Some(old));
+}
+
+/// If nothing runs or waits and no plane has a free page, the next chip gets the write, so that it reports the shortage or
+/// collects; with anything under way the write waits.
+#[test]
+fn no_plane_has_room() {
+    let mut board = chips(2, 1, 1);
+    board.planes.iter_mut().for_each(|plane| plane.has_free_page = false);
+    let mut late = late(&board);
+    assert_eq!(plane(&mut late, &mut board), Some(0));
+    board.units[1].gc.erases = 1;
+    assert_eq!(plane(&mut late, &mut board), None);
+}
+
+/// The law of `late`, on random boards: a write is bound to a chip if and only if one could take it whose collection does not go first,
+/// and to such a chip only; with as many choices as chips no plane that could take it has more free pages.
+#[test]
+fn no_write_binds_where_blocks_run_out_while_others_have_room() {
+    let mut x = 88_172_645_463_325_252u64;
+    let mut sample = |below: u64| {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        x % below
+    };
+    let mut seen = [0; 2];
+    for case in 0..20_000 {
+        let mut board = chips(2, 2, 2);
+        board.facts.same_page[1] = sample(2) == 0;
+        for plane in &mut board.planes {
+            (plane.free_blocks, plane.collecting) = (2 + sample(5) as u32, sample(2) == 0);
+            (plane.has_free_page, plane.free_pages) = (sample(4) > 0, 1 + sample(9) as u32);
+        }
+        for unit in &mut board.units {
+            unit.service = if sample(2) == 0 { Service::Idle } else { Service::Busy };
+            unit.set_waiting([u32::from(sample(3) == 0), 0]);
+        }
+        let mut late = choosing(&board, 1 + sample(4));
+        late.next = sample(4) as usize;
+        let write = waits(&mut board, 0, 0);
+        let placed = late.place_at_dispatch(&board, write).map(|placed| placed.to);
+        // The plain rule: planes that could take the write.
+        let could = |&plane: &PlaneId| {
+            let unit = board.home_of(plane).0;
+            let state = &board.units[unit.index()];
+            let own = &board.planes[unit.index() * 2..unit.index() * 2 + 2];
+            let goes_first = own.iter().any(|plane| plane.collecting && plane.free_blocks <= 3);
+            let free = state.service == Service::Idle && state.waiting(FlashOp::Read) == 0;
+            free && !goes_first && board.plane(plane).has_free_page
+        };
+        let takers: Vec<PlaneId> = (0..8).map(PlaneId).filter(could).collect();
+        let idle = board.units.iter().all(|unit| unit.service == Service::Idle && unit.user_waiting() == 0);
+        match placed {
+            Some(plane) if !takers.is_empty() => {
+                assert!(takers.contains(&plane), "case {case}: {plane:?}, not {takers:?}")
+            }
+            Some(_) => assert!(idle, "case {case}"),
+            None => assert!(takers.is_empty(), "case {case}: {takers:?}"),
+        }
+        if late.choices == 4 && !takers.is_empty() {
+            let most = takers.iter().map(|&plane| board.plane(plane).free_pages).max();
+            assert_eq!(placed.map(|plane| board.plane(plane).free_pages), most, "case {case}");
+        }
+        seen[usize::from(takers.is_empty())] += 1;
+    }
+    assert!(seen.iter().all(|&seen| seen > 500), "{seen:?}");
+}
+
+/// What a program takes, for the patience: 1,325 us.
+#[test]
+fn patience_is_counted_in_programs() {
+    let board = chips(1, 1, 1);
+    assert_eq!(board.facts.typical(FlashOp::Program), Duration::from_us(1325));
+    assert_eq!(late(&board).patience, 66_250_000);
+}

@@ -1,0 +1,236 @@
+//! Pausing by worth: a program or erase is paused if the requests together end earlier by it (model 1.1.11).
+//!
+//! What a pause changes, with `n` reads waiting at the unit of `R` each and `left` of the command to run:
+//!
+//! - each read ends earlier by `left`, less the time of the pause itself: a gain of `n (left - suspend)`;
+//! - each transaction of the command ends later by the reads and by the overheads `suspend + resume`: a cost of
+//!   `n R + suspend + resume` for each of its requests; nobody waits for garbage collection's own;
+//! - each write that waits behind ends later by the overheads alone, as the reads would go before it anyway; a write that has no chip
+//!   yet waits for all chips, and ends later by its share of them.
+//!
+//! It pauses if and only if the gain is more than `worth_percent` of the cost: at 100 where the account is even, and by default where
+//! reads gain twice what others pay, for the account knows nothing of reads that will come while the command stands paused. A command stands
+//! paused for no longer than it takes, over all its pauses, and is then not paused again: so programs end, and so does the collection
+//! that gives writes their blocks.
+
+use flashlane_core::board::Command;
+use flashlane_core::decide::{Preempt, PreemptDeclares, SuspendPoints};
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Board, Duration, Owner, TxnId, UnitId};
+
+use crate::params::{Param, Values};
+
+/// Parameters of [`Worth`].
+pub(crate) const PARAMS: &[Param] = &[
+    Param {
+        name: "worth_percent",
+        unit: "percent",
+        default: 200,
+        min: 100,
+        max: 100_000,
+        help: "a command is paused if what reads gain is more than this much of what everyone pays",
+    },
+    Param {
+        name: "worth_cap",
+        unit: "percent",
+        default: 100,
+        min: 0,
+        max: 1 << 30,
+        help: "longest time a program or erase stands paused, of its service time",
+    },
+];
+
+/// Pausing by worth.
+#[derive(Debug)]
+pub struct Worth {
+    percent: u64,
+    cap: u64,
+}
+
+impl Worth {
+    /// With a scheduler's parameters.
+    pub(crate) fn of(values: &Values<'_>) -> Worth {
+        Worth { percent: values.get("worth_percent"), cap: values.get("worth_cap") }
+    }
+
+    /// Whether a command that has been paused for `paused` may be paused on.
+    fn may_stand(&self, board: &Board, command: &Command, paused: Duration) -> bool {
+        paused.ns() * 100 <= self.cap * board.facts.typical(command.op).ns()
+    }
+}
+
+/// Requests that wait behind the command of `unit`, in thousandths: writes that wait for the unit, and of those that wait for any unit its
+/// share. Programs of the page buffer keep no request waiting.
+fn writes_behind(board: &Board, unit: UnitId) -> u64 {
+    let of_user = |id: TxnId| id.is_some() && board.txn(id).owner == Owner::User;
+    let here = if of_user(board.first(unit, FlashOp::Program)) { board.waiting(unit, FlashOp::Program) } else { 0 };
+    let unplaced = &board.queues[board.unplaced().index()];
+    let anywhere = if of_user(unplaced.head) { unplaced.len } else { 0 };
+    1000 * u64::from(here) + 1000 * u64::from(anywhere) / board.units.len() as u64
+}
+
+impl Preempt for Worth {
+    fn declares(&self) -> PreemptDeclares {
+        PreemptDeclares { suspend_points: SuspendPoints::Any, ..PreemptDeclares::ASK }
+    }
+
+    fn pause(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration> {
+        let state = &board.units[unit.index()];
+        let command = &state.command;
+        let overheads = (board.facts.suspend + board.facts.resume).ns();
+        let left = command.ends.since(board.now).ns();
+        if left <= overheads || !self.may_stand(board, command, command.paused) {
+            return None;
+        }
+        let reads = u64::from(state.waiting(FlashOp::Read));
+        let members = if command.owner == Owner::User { u64::from(command.members) } else { 0 };
+        let gain = reads * (left - board.facts.suspend.ns());
+        let cost =
+            members * (reads * board.service(read).ns() + overheads) + writes_behind(board, unit) * overheads / 1000;
+        (gain * 100 > cost * self.percent).then_some(Duration::ZERO)
+    }
+
+    fn serve(&mut self, board: &Board, unit: UnitId, _: TxnId) -> Option<Duration> {
+        let paused = &board.units[unit.index()].paused;
+        let stood = paused.paused + board.now.since(paused.paused_at);
+        self.may_stand(board, paused, stood).then_some(Duration::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pick::testing::{board, program, read, serve};
+    use flashlane_core::Time;
+
+    fn worth() -> Worth {
+        worth_at(200)
+    }
+
+    fn worth_at(percent: u64) -> Worth {
+        Worth::of(&Values { params: PARAMS, set: &[("worth_percent", percent)], known: None })
+    }
+
+    /// The instant of every question, us.
+    const NOW: u64 = 5_000;
+
+    /// `members` programs in service together, of which `left` us are to run, `reads` reads of 100 us waiting and `behind` writes;
+    /// pausing takes `suspend` us and resuming `resume`.
+    fn busy(members: u8, left: u64, reads: u32, behind: u32, [suspend, resume]: [u64; 2]) -> (Board, TxnId) {
+        let mut board = board(1, 8);
+        let us = Duration::from_us;
+        (board.facts.suspend, board.facts.resume) = (us(suspend), us(resume));
+        board.now = Time::from_ns(NOW * 1000);
+        let programs: alloc::vec::Vec<TxnId> = (0..members).map(|slot| program(&mut board, slot, 1)).collect();
+        serve(&mut board, &programs, Time::from_ns((NOW + left) * 1000));
+        for i in 0..behind {
+            program(&mut board, 0, 50 + i);
+        }
+        let first = read(&mut board, 1, 1, 2);
+        for i in 1..reads {
+            read(&mut board, 1, 1, 2 + i);
+        }
+        (board, first)
+    }
+
+    /// The sum of the ends of everything that waits, the plain way: in order, with the command paused for the reads or not.
+    fn sum_of_ends(members: u64, left: u64, reads: u64, behind: u64, overheads: Option<[u64; 2]>) -> u64 {
+        const READ: u64 = 100;
+        const WRITE: u64 = 1325;
+        let mut now = 0;
+        let mut sum = 0;
+        let serve_reads = |now: &mut u64, sum: &mut u64| {
+            for _ in 0..reads {
+                *now += READ;
+                *sum += *now;
+            }
+        };
+        if let Some([suspend, resume]) = overheads {
+            now += suspend;
+            serve_reads(&mut now, &mut sum);
+            now += resume + left;
+            sum += members * now;
+        } else {
+            now += left;
+            sum += members * now;
+            serve_reads(&mut now, &mut sum);
+        }
+        for _ in 0..behind {
+            now += WRITE;
+            sum += now;
+        }
+        sum
+    }
+
+    /// The law of `worth`: at 100 % it pauses if and only if the ends of all that wait at the unit, added up, are earlier by it; at
+    /// more, only if they are.
+    #[test]
+    fn a_pause_never_costs_more_than_it_gains() {
+        let mut paused = [0; 3];
+        for members in [1, 2, 4] {
+            for left in [1, 40, 99, 100, 101, 250, 600, 1300] {
+                for reads in [1, 2, 5, 12] {
+                    for behind in [0, 1, 3, 20] {
+                        for overheads in [[0, 0], [20, 10], [300, 200]] {
+                            let (board, first) = busy(members, left, reads, behind, overheads);
+                            let pauses = worth_at(100).pause(&board, UnitId(0), first).is_some();
+                            let picky = worth_at(200).pause(&board, UnitId(0), first).is_some();
+                            let ends = |overheads| {
+                                sum_of_ends(u64::from(members), left, u64::from(reads), u64::from(behind), overheads)
+                            };
+                            let gains = ends(Some(overheads)) < ends(None) && left > overheads.iter().sum();
+                            let case = (members, left, reads, behind, overheads);
+                            assert_eq!(pauses, gains, "members, left, reads, behind, overheads: {case:?}");
+                            assert!(gains || !picky, "{case:?}");
+                            paused[usize::from(pauses)] += 1;
+                            paused[2] += usize::from(picky);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(paused.iter().all(|&count| count > 100), "{paused:?}");
+    }
+
+    /// Writes without a chip wait for all chips: 40 of them are ten for each of four.
+    #[test]
+    fn writes_that_have_no_chip_yet_pay_their_share() {
+        let facts = flashlane_core::board::Facts {
+            geometry: flashlane_core::Geometry { channels: 4, ..board(1, 1).facts.geometry },
+            ..board(1, 1).facts
+        };
+        let mut four = Board::new(facts, 1);
+        for waiting in [39, 41] {
+            let queue = four.unplaced();
+            while four.queues[queue.index()].len < waiting {
+                let id = TxnId(four.txns.len() as u32);
+                let stage = flashlane_core::transaction::Stage::Waiting;
+                let op = FlashOp::Program;
+                four.txns.push(flashlane_core::Transaction { op, queue, stage, ..flashlane_core::Transaction::EMPTY });
+                four.link(id, queue, TxnId::NONE);
+            }
+            assert_eq!(writes_behind(&four, UnitId(0)), 250 * u64::from(waiting));
+        }
+    }
+
+    /// A program stands paused for no longer than it takes, 1,325 us over all its pauses. So does a page move: else
+    /// reads would keep a plane from getting blocks.
+    #[test]
+    fn a_program_stands_paused_for_its_own_time_at_most() {
+        for (before, now, serves) in [(0, 1325, true), (0, 1326, false), (1000, 325, true), (1000, 326, false)] {
+            let (mut board, first) = busy(1, 900, 3, 0, [0, 0]);
+            let command = board.units[0].command;
+            let us = Duration::from_us;
+            let paused_at = Time::from_ns((NOW - now) * 1000);
+            board.units[0].paused = Command { paused: us(before), paused_at, remaining: us(900), ..command };
+            assert_eq!(worth().serve(&board, UnitId(0), first).is_some(), serves, "{before} us and {now}");
+            board.units[0].paused.owner = Owner::Gc;
+            assert_eq!(worth().serve(&board, UnitId(0), first).is_some(), serves, "a page move, {before} us and {now}");
+        }
+        for (before, pauses) in [(1325, true), (1326, false)] {
+            let (mut board, first) = busy(1, 900, 3, 0, [0, 0]);
+            board.units[0].command.paused = Duration::from_us(before);
+            assert_eq!(worth().pause(&board, UnitId(0), first).is_some(), pauses, "{before} us before");
+        }
+    }
+}
