@@ -112,18 +112,18 @@ def test_a_call_that_takes_long_is_warned_of(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_is_raised_late_is_raised(tmp_path: Path) -> None:
-    class Late(fl.Pick):
+    class Overdue(fl.Pick):
         count = 0
 
         def pick(self, board: fl.Board, unit: int) -> int:
-            Late.count += 1
-            if Late.count == 30_000:
+            Overdue.count += 1
+            if Overdue.count == 30_000:
                 raise ValueError("the thirty thousandth")
             return 0
 
-    with pytest.raises(fl.Error, match=r"^late: ValueError: the thirty thousandth \(.*, in pick: raise ValueError"):
-        fl.run(LONG, scheduler=Late, jobs=1)
-    assert Late.count == 30_000
+    with pytest.raises(fl.Error, match=r"^overdue: ValueError: the thirty thousandth \(.*, in pick: raise ValueError"):
+        fl.run(LONG, scheduler=Overdue, jobs=1)
+    assert Overdue.count == 30_000
 
 
 def test_boards_that_are_kept_are_harmless() -> None:
