@@ -9,16 +9,20 @@
 Times are nanoseconds of simulated time, sizes bytes, rates per second, unless a name ends in another unit.
 """
 
+from ._answers import Board, Collect, Order, Pick, Place, Preempt
 from ._compare import compare, run
 from ._native import Error, Rows, __version__, devices, schedulers
-from ._pick import Board, Pick
 from ._result import Record, Result, Summary
 from ._sweep import Sweep, SweepResult, sweep
 
 __all__ = [
     "Board",
+    "Collect",
     "Error",
+    "Order",
     "Pick",
+    "Place",
+    "Preempt",
     "Record",
     "Result",
     "Rows",

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Callable, Optional, Sequence, Union
 
 from . import _native, _workload
+from ._answers import _Written
 from ._native import Error
-from ._pick import _Picks
 from ._progress import bar
 from ._result import Result
 
@@ -48,7 +48,7 @@ def compare(
     ``scenario`` is the path of a scenario, or a dict with its keys; further keys (``device``, ``seed``, ``flow``, ``run``...) may be
     given by name and replace those. A flow's ``trace`` may be a data frame or an iterable instead of a path.
 
-    :param schedulers: names, tables of answers, or :class:`Pick` classes; by default the scenario's
+    :param schedulers: names, tables of answers, or answers written in Python (:class:`Pick`, :class:`Place`...); by default the scenario's
     :param trace: a trace, or a list of traces, each a flow; replaces the scenario's flows. A path, a dict with the keys of a trace
         (``{"path": "my.csv", "columns": "time=ts:us,op=rw,offset=lba:sectors,length=bytes"}``), a data frame with the columns
         ``time_ns`` (or ``time_us``, ``time_ms``, ``time_s``), ``op``, ``offset`` and ``length`` (bytes), or an iterable of such tuples
@@ -96,7 +96,7 @@ def _start(
 ) -> Result:
     if isinstance(schedulers, str):
         schedulers = [schedulers]
-    picks = _Picks()
+    written = _Written()
     with tempfile.TemporaryDirectory(prefix="flashlane-") as folder:
         path = None if scenario is None or isinstance(scenario, Mapping) else Path(os.fspath(scenario))
         document = dict(scenario) if isinstance(scenario, Mapping) else None
@@ -119,15 +119,15 @@ def _start(
             flows_of["flow"] = _flows(flows_of["flow"], Path(folder))
         chosen = None
         if schedulers is not None:
-            schedulers = picks.replaced(list(schedulers))
+            schedulers = written.replaced(list(schedulers))
             if all(isinstance(name, str) for name in schedulers):
                 chosen = schedulers
             else:
                 flows_of["schedulers"] = schedulers
                 flows_of.pop("scheduler", None)
-        document = None if document is None else _json(picks.replaced(document))
-        texts = [(key, _json(picks.replaced(value))) for key, value in sets.items()]
-        job = _native.start(path, document, texts, chosen, one, picks.native(), *kept, jobs)
+        document = None if document is None else _json(written.replaced(document))
+        texts = [(key, _json(written.replaced(value))) for key, value in sets.items()]
+        job = _native.start(path, document, texts, chosen, one, written.native(), *kept, jobs)
         return Result(wait(job, "requests", progress))
 
 

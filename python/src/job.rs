@@ -5,12 +5,12 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use flashlane_report::results::{Format, ResultsDir};
-use flashlane_sim::{AvailableMemory, Options, Progress, RowOutput, RunError, amount};
 use flashlane_scenario::Scenario;
+use flashlane_sim::{AvailableMemory, Options, Progress, RowOutput, RunError, amount};
 use pyo3::prelude::*;
 
+use crate::answers::Failures;
 use crate::error::{error, panicked};
-use crate::pick::Failures;
 use crate::pool::pool;
 use crate::results::Outcome;
 

@@ -3,9 +3,9 @@
 //! Owns the boundary. Promises that every error is `flashlane.Error` with the text that the program prints, that no panic crosses
 //! it, and that Python code runs while a scenario does. How results look in Python is the package's, in `flashlane/*.py`.
 
+mod answers;
 mod error;
 mod job;
-mod pick;
 mod pool;
 mod results;
 mod rows;

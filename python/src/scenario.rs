@@ -3,22 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use flashlane_scenario::{PRESETS, Scenario, SchedulerChoice};
 use flashlane_sched::catalogue::Catalogue;
 use flashlane_sim::Progress;
-use flashlane_scenario::{PRESETS, Scenario, SchedulerChoice};
 use pyo3::prelude::*;
 
+use crate::answers::{self, Failures, Written};
 use crate::error::{DICT, error};
 use crate::job::{Job, Kept};
-use crate::pick::{self, Failures};
 
 /// Starts a comparison.
 ///
 /// The scenario is the file `path`, or `document`, a JSON object with a scenario's keys. Then the keys in `sets`, paths with JSON
-/// values, are set. `chosen` are names of schedulers, of the scenario's own or of the catalogue. `picks` are answers to the pick
-/// question: name, name of the scheduler, base, factory.
+/// values, are set. `chosen` are names of schedulers, of the scenario's own or of the catalogue. `answers` are
+/// those written in Python.
 #[pyfunction]
-#[pyo3(signature = (path, document, sets, chosen, one, picks, requests, transactions, audit, activity, jobs))]
+#[pyo3(signature = (path, document, sets, chosen, one, answers, requests, transactions, audit, activity, jobs))]
 #[allow(clippy::too_many_arguments)]
 pub fn start(
     path: Option<PathBuf>,
@@ -26,7 +26,7 @@ pub fn start(
     sets: Vec<(String, String)>,
     chosen: Option<Vec<String>>,
     one: bool,
-    picks: Vec<pick::Written>,
+    answers: Vec<Written>,
     requests: bool,
     transactions: bool,
     audit: bool,
@@ -36,8 +36,8 @@ pub fn start(
     let mut scenario = read(path.as_deref(), document)?;
     assign(&mut scenario, &sets)?;
     let failures = Failures::new(Arc::new(Progress::default()));
-    if !picks.is_empty() {
-        scenario.use_catalogue(Arc::new(pick::extended(picks, &failures)?));
+    if !answers.is_empty() {
+        scenario.use_catalogue(Arc::new(answers::extended(answers, &failures)?));
     }
     choose(&mut scenario, chosen, one)?;
     Job::start(scenario, Kept { requests, transactions, audit, activity }, jobs, failures)

@@ -1,38 +1,84 @@
-//! The board as Python sees it: the transactions that an idle unit may begin, as read-only numpy arrays over memory that every decision
-//! uses again.
+//! The board as Python sees it: transactions, units and planes as read-only numpy arrays over memory that every decision uses again.
 
-use flashlane_core::decide::Scope;
+use flashlane_core::board::{Command, Service};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, TxnId, UnitId};
+use flashlane_core::{Board, PlaneId, TxnId, UnitId};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 
 use crate::error::error;
 
-/// Columns, in their order.
-const COLUMNS: [&str; 12] = [
-    "is_read",
-    "flow",
-    "priority",
-    "plane",
-    "lpn",
-    "serial",
-    "enqueued_ns",
-    "service_ns",
-    "slack_ns",
-    "request_pages",
-    "request_pages_left",
-    "request_arrival_ns",
+/// What a column has an entry for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// Each transaction that the decision is about.
+    Transactions,
+    /// Each unit of the device.
+    Units,
+    /// Each plane of the device.
+    Planes,
+}
+
+/// The columns of each kind, in their order.
+const COLUMNS: [(Rows, &[&str]); 3] = [
+    (
+        Rows::Transactions,
+        &[
+            "is_read",
+            "flow",
+            "priority",
+            "plane",
+            "lpn",
+            "serial",
+            "enqueued_ns",
+            "service_ns",
+            "slack_ns",
+            "request_pages",
+            "request_pages_left",
+            "request_arrival_ns",
+        ],
+    ),
+    (
+        Rows::Units,
+        &[
+            "unit_channel",
+            "unit_state",
+            "unit_busy_ns",
+            "unit_command",
+            "unit_pauses",
+            "unit_reads",
+            "unit_programs",
+            "unit_gc",
+        ],
+    ),
+    (
+        Rows::Planes,
+        &[
+            "plane_unit",
+            "plane_free_blocks",
+            "plane_free_pages",
+            "plane_has_free_page",
+            "plane_collecting",
+            "plane_valid_pages",
+        ],
+    ),
 ];
 
-/// What may be begun at an idle unit. Arrays have an entry for each waiting transaction that may go now, reads first, each kind in the
-/// order of its queue. They are read-only and valid until `pick` returns.
+/// The board of a decision. Arrays have an entry for each transaction that it is about, or, if their names begin with `unit_` or
+/// `plane_`, for each unit or plane of the device. They are read-only and valid until the method returns.
 #[pyclass]
 pub struct BoardView {
     now_ns: u64,
+    tables: [Table; 3],
+}
+
+/// The columns of one kind.
+struct Table {
+    rows: Rows,
+    names: &'static [&'static str],
     count: usize,
-    /// Space for this many candidates in every column.
+    /// Space for this many entries in every column.
     capacity: usize,
     /// The columns that are filled.
     wanted: Vec<usize>,
@@ -40,54 +86,43 @@ pub struct BoardView {
     cells: Py<PyArray1<i64>>,
     /// Its read-only view.
     view: Py<PyAny>,
-    /// The view of a column as long as there are candidates now, made when first asked for.
+    /// The view of a column as long as there are entries now, made when first asked for.
     cut: Vec<Option<Py<PyAny>>>,
 }
 
-impl BoardView {
-    /// A board that shows the columns `names`, or all.
-    pub(crate) fn new(py: Python<'_>, names: Option<Vec<String>>) -> PyResult<BoardView> {
-        let place = |name: String| {
-            let found = COLUMNS.iter().position(|known| *known == name);
-            found.ok_or_else(|| error(format!("columns: {name:?}: no such column; there are {}", COLUMNS.join(", "))))
-        };
-        let wanted = match names {
-            Some(names) => names.into_iter().map(place).collect::<PyResult<_>>()?,
-            None => (0..COLUMNS.len()).collect(),
-        };
-        let (capacity, cut) = (64, COLUMNS.iter().map(|_| None).collect());
-        let (cells, view) = BoardView::cells(py, capacity)?;
-        Ok(BoardView { now_ns: 0, count: 0, capacity, wanted, cells, view, cut })
+impl Table {
+    fn new(py: Python<'_>, rows: Rows, names: &'static [&'static str]) -> PyResult<Table> {
+        let (cells, view) = Table::cells(py, names.len())?;
+        let cut = names.iter().map(|_| None).collect();
+        Ok(Table { rows, names, count: 0, capacity: 1, wanted: Vec::new(), cells, view, cut })
     }
 
-    fn cells(py: Python<'_>, capacity: usize) -> PyResult<(Py<PyArray1<i64>>, Py<PyAny>)> {
-        let array = PyArray1::<i64>::zeros(py, capacity * COLUMNS.len(), false);
+    fn cells(py: Python<'_>, length: usize) -> PyResult<(Py<PyArray1<i64>>, Py<PyAny>)> {
+        let array = PyArray1::<i64>::zeros(py, length, false);
         let view = array.call_method0("view")?;
         view.getattr("flags")?.setattr("writeable", false)?;
         Ok((array.unbind(), view.unbind()))
     }
 
-    /// Shows the candidates `waiting`.
-    pub(crate) fn show(&mut self, py: Python<'_>, board: &Board, waiting: &[TxnId]) -> PyResult<()> {
-        self.now_ns = board.now.ns();
-        if self.count != waiting.len() {
-            self.count = waiting.len();
+    /// Shows `count` entries; `value` computes that of an entry in a column.
+    fn show(&mut self, py: Python<'_>, count: usize, value: impl Fn(usize, usize) -> i64) -> PyResult<()> {
+        if self.count != count {
+            self.count = count;
             self.cut.iter_mut().for_each(|cut| *cut = None);
         }
         if self.wanted.is_empty() {
             return Ok(());
         }
-        if waiting.len() > self.capacity {
-            self.capacity = waiting.len().next_power_of_two();
-            (self.cells, self.view) = BoardView::cells(py, self.capacity)?;
+        if count > self.capacity {
+            self.capacity = count.next_power_of_two();
+            (self.cells, self.view) = Table::cells(py, self.capacity * self.names.len())?;
             self.cut.iter_mut().for_each(|cut| *cut = None);
         }
         let mut cells = self.cells.bind(py).try_readwrite().map_err(error)?;
         let cells = cells.as_slice_mut().map_err(error)?;
         for &column in &self.wanted {
-            for (cell, &txn) in cells[column * self.capacity..].iter_mut().zip(waiting) {
-                *cell = value(board, txn, column);
-            }
+            let start = column * self.capacity;
+            cells[start..start + count].iter_mut().enumerate().for_each(|(entry, cell)| *cell = value(entry, column));
         }
         Ok(())
     }
@@ -97,7 +132,7 @@ impl BoardView {
             return Ok(cut.clone_ref(py));
         }
         if !self.wanted.contains(&column) {
-            return Err(error(format!("{} is not among the columns that the pick names", COLUMNS[column])));
+            return Err(error(format!("{} is not among the columns that the answer names", self.names[column])));
         }
         let start = column * self.capacity;
         let slice = PySlice::new(py, start as isize, (start + self.count) as isize, 1);
@@ -107,10 +142,60 @@ impl BoardView {
     }
 }
 
-fn value(board: &Board, txn: TxnId, column: usize) -> i64 {
+impl BoardView {
+    /// A board that shows the columns `names`, or all of the transactions.
+    pub(crate) fn new(py: Python<'_>, names: Option<&[String]>) -> PyResult<BoardView> {
+        let [transactions, units, planes] = COLUMNS.map(|(rows, names)| Table::new(py, rows, names));
+        let mut tables = [transactions?, units?, planes?];
+        for name in names.unwrap_or_default() {
+            let found = tables.iter_mut().find_map(|table| {
+                let column = table.names.iter().position(|known| known == name)?;
+                Some((table, column))
+            });
+            let Some((table, column)) = found else {
+                let all = COLUMNS.map(|(_, names)| names.join(", ")).join(", ");
+                return Err(error(format!("columns: {name:?}: no such column; there are {all}")));
+            };
+            table.wanted.push(column);
+        }
+        if names.is_none() {
+            tables[0].wanted = (0..tables[0].names.len()).collect();
+        }
+        Ok(BoardView { now_ns: 0, tables })
+    }
+
+    /// Shows the transactions `rows`, and the units and planes of the device.
+    pub(crate) fn show(&mut self, py: Python<'_>, board: &Board, rows: &[TxnId]) -> PyResult<()> {
+        self.now_ns = board.now.ns();
+        for table in &mut self.tables {
+            match table.rows {
+                Rows::Transactions => {
+                    table.show(py, rows.len(), |entry, column| of_transaction(board, rows[entry], column))?;
+                }
+                Rows::Units => {
+                    table.show(py, board.units.len(), |entry, column| of_unit(board, UnitId(entry as u16), column))?;
+                }
+                Rows::Planes => {
+                    table
+                        .show(py, board.planes.len(), |entry, column| of_plane(board, PlaneId(entry as u16), column))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn column(&mut self, py: Python<'_>, rows: Rows, column: usize) -> PyResult<Py<PyAny>> {
+        self.tables[rows as usize].column(py, column)
+    }
+}
+
+fn ns(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}
+
+fn of_transaction(board: &Board, txn: TxnId, column: usize) -> i64 {
     let of = board.txn(txn);
     let request = || board.request(txn);
-    let ns = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
     match column {
         0 => i64::from(of.op == FlashOp::Read),
         1 => i64::from(of.flow.0),
@@ -127,12 +212,38 @@ fn value(board: &Board, txn: TxnId, column: usize) -> i64 {
     }
 }
 
-/// The waiting transactions of `unit` that may go now, into `waiting`.
-pub(crate) fn candidates(board: &Board, unit: UnitId, scope: Scope, waiting: &mut Vec<TxnId>) {
-    waiting.clear();
-    let ops = if scope == Scope::Any { &[FlashOp::Read, FlashOp::Program][..] } else { &[FlashOp::Read] };
-    for &op in ops {
-        waiting.extend(board.walk(board.queue_for(unit, op, 0)).filter(|&txn| board.eligible(txn)));
+fn of_unit(board: &Board, id: UnitId, column: usize) -> i64 {
+    let unit = &board.units[id.index()];
+    let command: Option<&Command> = match unit.service {
+        Service::Idle => None,
+        Service::Paused => Some(&unit.paused),
+        Service::Busy => Some(&unit.command),
+    };
+    match column {
+        0 => i64::from(unit.channel.0),
+        1 => match unit.service {
+            Service::Idle => 0,
+            Service::Paused => 1,
+            Service::Busy => 2,
+        },
+        2 => ns(board.busy_for(id).ns()),
+        3 => command.map_or(0, |command| command.op.index() as i64 + 1),
+        4 => command.map_or(0, |command| i64::from(command.pauses)),
+        5 => i64::from(unit.waiting(FlashOp::Read)),
+        6 => i64::from(unit.waiting(FlashOp::Program)),
+        _ => i64::from(unit.gc.reads) + i64::from(unit.gc.programs) + i64::from(unit.gc.erases),
+    }
+}
+
+fn of_plane(board: &Board, id: PlaneId, column: usize) -> i64 {
+    let plane = board.plane(id);
+    match column {
+        0 => i64::from(board.home_of(id).0.0),
+        1 => i64::from(plane.free_blocks),
+        2 => i64::from(plane.free_pages),
+        3 => i64::from(plane.has_free_page),
+        4 => i64::from(plane.collecting),
+        _ => i64::from(plane.valid_pages),
     }
 }
 
@@ -144,79 +255,164 @@ impl BoardView {
         self.now_ns
     }
 
+    /// How many transactions the decision is about.
     fn __len__(&self) -> usize {
-        self.count
+        self.tables[0].count
     }
 
     /// 1 for a read, 0 for a program.
     #[getter]
     fn is_read(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.column(py, 0)
+        self.column(py, Rows::Transactions, 0)
     }
 
     /// Number of the flow.
     #[getter]
     fn flow(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.column(py, 1)
+        self.column(py, Rows::Transactions, 1)
     }
 
     /// Priority level of the flow, 0 lowest.
     #[getter]
     fn priority(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.column(py, 2)
+        self.column(py, Rows::Transactions, 2)
     }
 
     /// The plane.
     #[getter]
     fn plane(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.column(py, 3)
+        self.column(py, Rows::Transactions, 3)
     }
 
     /// The logical page.
     #[getter]
     fn lpn(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.column(py, 4)
+        self.column(py, Rows::Transactions, 4)
     }
 
     /// A number that grows with every transaction: the age, smaller is older.
     #[getter]
     fn serial(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.column(py, 5)
+        self.column(py, Rows::Transactions, 5)
     }
 
     /// When it joined its queue, ns.
     #[getter]
     fn enqueued_ns(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.column(py, 6)
+        self.column(py, Rows::Transactions, 6)
     }
 
     /// How long it takes by itself, ns.
     #[getter]
     fn service_ns(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.column(py, 7)
+        self.column(py, Rows::Transactions, 7)
     }
 
     /// How much later it may end without its request ending later, ns; 0 unless the order decision estimates it.
     #[getter]
     fn slack_ns(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.column(py, 8)
+        self.column(py, Rows::Transactions, 8)
     }
 
     /// Pages of its request; 0 without one (a program of the page buffer).
     #[getter]
     fn request_pages(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.column(py, 9)
+        self.column(py, Rows::Transactions, 9)
     }
 
     /// Pages of its request that are not yet served.
     #[getter]
     fn request_pages_left(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.column(py, 10)
+        self.column(py, Rows::Transactions, 10)
     }
 
     /// When its request arrived, ns.
     #[getter]
     fn request_arrival_ns(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.column(py, 11)
+        self.column(py, Rows::Transactions, 11)
+    }
+
+    /// Number of the unit's channel.
+    #[getter]
+    fn unit_channel(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Units, 0)
+    }
+
+    /// 0 idle, 1 free with a program or erase paused, 2 busy.
+    #[getter]
+    fn unit_state(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Units, 1)
+    }
+
+    /// How long the unit will be busy as far as is known, with what it has paused, ns.
+    #[getter]
+    fn unit_busy_ns(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Units, 2)
+    }
+
+    /// The command in service or paused: 0 none, 1 a read, 2 a program, 3 an erase.
+    #[getter]
+    fn unit_command(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Units, 3)
+    }
+
+    /// How often that command has been paused.
+    #[getter]
+    fn unit_pauses(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Units, 4)
+    }
+
+    /// User reads that wait.
+    #[getter]
+    fn unit_reads(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Units, 5)
+    }
+
+    /// User programs that wait.
+    #[getter]
+    fn unit_programs(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Units, 6)
+    }
+
+    /// Reads, programs and erases of garbage collection that wait.
+    #[getter]
+    fn unit_gc(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Units, 7)
+    }
+
+    /// Number of the plane's unit.
+    #[getter]
+    fn plane_unit(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Planes, 0)
+    }
+
+    /// Erased blocks.
+    #[getter]
+    fn plane_free_blocks(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Planes, 1)
+    }
+
+    /// Free pages, in erased and in open blocks.
+    #[getter]
+    fn plane_free_pages(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Planes, 2)
+    }
+
+    /// 1 if a user program can be given a page now.
+    #[getter]
+    fn plane_has_free_page(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Planes, 3)
+    }
+
+    /// 1 while a victim is being emptied.
+    #[getter]
+    fn plane_collecting(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Planes, 4)
+    }
+
+    /// Pages that hold the current copy of a logical page.
+    #[getter]
+    fn plane_valid_pages(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Planes, 5)
     }
 }
