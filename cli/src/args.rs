@@ -3,6 +3,7 @@
 //! Owns the words only. What flags mean for a scenario is `plan`'s.
 
 mod paper;
+mod recommend;
 mod run;
 mod sweep;
 
@@ -15,6 +16,7 @@ use flashlane_sim::processor;
 use flashlane_trace::TimeUnit;
 
 pub use paper::PaperArgs;
+pub use recommend::RecommendArgs;
 use run::words;
 pub use run::{Format, Output, Workload};
 pub use sweep::SweepArgs;
@@ -35,6 +37,7 @@ Examples:
   flashlane compare --trace web.csv.gz --device flin-isca18 --schedulers fcfs,read-first,fr-fcfs,sprinkler
   flashlane run mine.toml --scheduler sprinkler --report mine.html
   flashlane attribute mine.toml --from fcfs --to sprinkler
+  flashlane recommend mine.toml               which scheduler to take
   flashlane explain mine.toml --worst 5       what the slowest requests went through
   flashlane trace stat web.csv.gz             what is in a trace
   flashlane schedulers                        the schedulers, and the papers they come from
@@ -166,6 +169,22 @@ Examples:
 Runs that are in the store are never made again, so that a sweep that was interrupted goes on where it stopped. Several processes may
 work on one store.")]
     Sweep(SweepArgs),
+
+    /// Says which scheduler to take for a workload, what that costs whom, and how far it is from what is possible
+    #[command(
+        override_usage = "flashlane recommend [OPTIONS] <SCENARIO.toml | --trace FILE>",
+        after_help = "\
+Examples:
+  flashlane recommend mine.toml
+  flashlane recommend --trace db.mqsim --trace web.mqsim --device flin-isca18
+  flashlane recommend mine.toml --p99 2ms --write-amplification none --fairness 0.6
+  flashlane recommend mine.toml --p99 +0% --out runs        stopped and started again, it goes on where it stopped
+
+About a hundred runs: every scheduler and many mixes on a small part of the requests, the best of them on more. What is best there is
+judged on requests that were held out: the second half of traces, other seeds of drawn flows. Below 2,000 requests nothing is chosen.
+Limits are a value, a change against the scenario's first scheduler, or none."
+    )]
+    Recommend(RecommendArgs),
 
     /// Describes and converts trace files
     #[command(subcommand)]

@@ -12,6 +12,7 @@ mod arguments;
 mod catalogue;
 mod cost;
 mod devices;
+mod duration;
 mod explain;
 mod fail;
 mod init;
@@ -22,6 +23,7 @@ mod outputs;
 mod paper;
 mod plan;
 mod progress;
+mod recommend;
 mod run;
 mod schedulers;
 mod signals;
@@ -47,7 +49,7 @@ static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Does what the command line asks for, with the shipped schedulers and those that `extend` adds to them. To be called once, from `main`.
 ///
-/// `run`, `compare`, `attribute`, `explain`, `check` and `schedulers` know all of its schedulers; `sweep` and `paper` those that are shipped.
+/// `run`, `compare`, `attribute`, `explain`, `recommend`, `check` and `schedulers` know all of its schedulers; `sweep` and `paper` those that are shipped.
 pub fn main_with(extend: impl FnOnce(&mut Catalogue) -> Result<(), RecipeError>) -> ExitCode {
     // First of all: what follows may already use instructions that this processor lacks.
     if !processor::is_able() {
@@ -92,6 +94,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
             explain::act(&workload, scheduler.as_deref(), &which, beside.as_deref())
         }
         Command::Sweep(args) => sweep::act(&args),
+        Command::Recommend(args) => recommend::act(&args),
         Command::Paper(args) => paper::act(&args),
         Command::Oslab(args) => oslab::act(&args),
         Command::Trace(command) => traces::act(command),

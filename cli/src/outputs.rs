@@ -143,7 +143,7 @@ fn begin_report(path: &Path, dir: Option<&ResultsDir>, inputs: &Inputs, force: b
 }
 
 /// The files that the run reads.
-fn inputs(workload: &Workload, scenario: &Scenario) -> Result<Inputs, Failure> {
+pub fn inputs(workload: &Workload, scenario: &Scenario) -> Result<Inputs, Failure> {
     let mut inputs = Inputs::default();
     if let Some(path) = &workload.scenario {
         inputs.add("the scenario", path);

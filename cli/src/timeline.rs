@@ -14,6 +14,7 @@ use flashlane_sim::{ObserverOptions, Watch, run_observed};
 use flate2::write::GzEncoder;
 
 use crate::args::Output;
+use crate::duration::nanoseconds;
 use crate::fail::Failure;
 
 /// The error about a file that exists.
@@ -158,21 +159,6 @@ fn window(text: &str) -> Result<(u64, u64), Failure> {
         return Err(Failure::Input(format!("--window {text}: ends before it begins; {legal}")));
     }
     Ok((from, to))
-}
-
-/// A time with its unit.
-fn nanoseconds(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let (number, unit) = text.split_at(text.find(|c: char| c.is_alphabetic())?);
-    let unit = match unit {
-        "ns" => 1.0,
-        "us" | "\u{b5}s" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        _ => return None,
-    };
-    let ns = number.trim().parse::<f64>().ok()? * unit;
-    (0.0..9.2e18).contains(&ns).then_some(ns.round() as u64)
 }
 
 #[cfg(test)]

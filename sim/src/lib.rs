@@ -5,6 +5,7 @@
 //! comparison's figures do not depend on how many threads computed them. Must never know how figures are shown.
 
 mod actual_slack;
+mod arrivals;
 mod attribute;
 mod available;
 mod ceiling;
@@ -35,6 +36,7 @@ mod states;
 mod transactions;
 mod watchers;
 
+pub use arrivals::{Place, Requests, places, requests};
 pub use attribute::{MAX_DIFFERENCES, attribute};
 pub use available::{AvailableMemory, amount, fits};
 pub use ceiling::ceiling;
@@ -45,7 +47,7 @@ pub use host_outcome::HostOutcome;
 pub use maker::maker;
 pub use memory::{Memory, memory};
 pub use observers::ObserverOptions;
-pub use prepare::{Prepared, prepare};
+pub use prepare::{Prepared, is_control, prepare};
 pub use progress::Progress;
 pub use request_rows::RequestRows;
 pub use simulation::{Limits, Outcome, Simulation};

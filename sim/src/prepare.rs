@@ -18,6 +18,7 @@ use super::spools::Spools;
 use super::state_file::StateFile;
 use super::states::States;
 use flashlane_outputs::shown;
+use flashlane_report::results::Decisions;
 use flashlane_scenario::{FlowPlan, FlowSource, Mix, ResponseFrom, Run, Scenario, SchedulerChoice};
 
 /// A scenario prepared for its runs; it holds no error that shows without a run.
@@ -99,6 +100,11 @@ impl Prepared {
     /// Every scheduler that runs, the one for alone runs included.
     pub(super) fn recipes(&self) -> impl Iterator<Item = &Recipe> {
         self.schedulers.iter().map(|(_, recipe)| recipe).chain(self.alone.iter().flatten())
+    }
+
+    /// What each scheduler decides, with the scenario's say in it: equal where schedulers act alike.
+    pub fn decisions(&self) -> impl Iterator<Item = Decisions> {
+        self.schedulers.iter().map(|(_, recipe)| decisions::shown(&self.catalogue, recipe))
     }
 
     /// Number of runs with all flows: one for each scheduler.
@@ -288,6 +294,13 @@ pub(super) fn recipe(choice: &SchedulerChoice) -> Recipe {
             }
         }
     }
+}
+
+/// Whether `choice` is a control in `scenario`; false where it is no scheduler at all.
+pub fn is_control(scenario: &Scenario, choice: &SchedulerChoice) -> bool {
+    let catalogue = scenario.catalogue();
+    let common = Common::of(scenario);
+    common.is_ok_and(|common| catalogue.is_control(&common.decide(catalogue, recipe(choice))).unwrap_or(false))
 }
 
 /// All runs of a comparison.

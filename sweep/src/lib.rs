@@ -18,6 +18,7 @@
 //! bands    means and intervals over seeds
 //! labels   figures and keys in words, units
 //! report   the page
+//! recommend  which scheduler to take: runs chosen as they come, not listed in a file
 //! ```
 
 mod axis;
@@ -29,6 +30,7 @@ mod labels;
 mod make;
 mod masked_toml;
 mod plan;
+mod recommend;
 mod report;
 mod rows;
 mod runner;
@@ -37,6 +39,7 @@ pub use axis::{Axis, label};
 pub use file::Sweep;
 pub use make::{Made, MakeOptions, Shard, claim_and_make, make};
 pub use plan::{Plan, PlannedRun};
+pub use recommend::{Limit, Limits, Recommend};
 pub use report::html;
 pub use runner::{Progress, make_missing, name_of};
 

@@ -9,6 +9,7 @@ use super::plan::{Plan, PlannedRun};
 use super::runner::{Progress, make_missing};
 use flashlane_outputs::{Claim, Entry, Store};
 use flashlane_report::results::{Format, MadeByCommand, ResultsDir};
+use flashlane_scenario::Scenario;
 use flashlane_sim::{Options, RowOutput, RunError};
 
 /// A part of a sweep: the runs whose number, counted from 0, leaves `index - 1` when divided by `of`.
@@ -81,7 +82,7 @@ pub fn make(sweep: &Sweep, plan: &Plan, store: &Store, options: &MakeOptions<'_>
     let ours: Vec<usize> = (0..plan.runs.len()).filter(|number| options.shard.has(*number)).collect();
     let names: Vec<&str> = ours.iter().map(|number| plan.runs[*number].name.as_str()).collect();
     let failed = Mutex::new(Vec::new());
-    let one = |place: usize, entry: Entry| match fill(sweep, &plan.runs[ours[place]], entry, options) {
+    let one = |place: usize, entry: Entry| match of_sweep(sweep, &plan.runs[ours[place]], entry, options) {
         Err(error @ (RunError::Results(_) | RunError::Stopped)) => Err(error),
         Err(error) => {
             failed.lock().expect("no thread panicked").push((ours[place], error));
@@ -115,20 +116,29 @@ pub fn claim_and_make(
         Claim::Taken => return Ok(false),
         Claim::Ours(entry) => entry,
     };
-    fill(sweep, planned, entry, options)?;
+    of_sweep(sweep, planned, entry, options)?;
     store.finished()?;
     Ok(true)
 }
 
-/// Makes a run and stores it as `entry`.
-fn fill(sweep: &Sweep, planned: &PlannedRun, entry: Entry, options: &MakeOptions<'_>) -> Result<(), RunError> {
-    let scenario = sweep.scenario(&planned.at)?;
-    let prepared = flashlane_sim::prepare(&scenario)?;
+/// Makes a run of a sweep and stores it as `entry`.
+fn of_sweep(sweep: &Sweep, planned: &PlannedRun, entry: Entry, options: &MakeOptions<'_>) -> Result<(), RunError> {
+    fill(&sweep.scenario(&planned.at)?, sweep.requests, entry, options)
+}
+
+/// Makes the run of `scenario` and stores it as `entry`, with a row for each request if `requests` says so.
+pub(super) fn fill(
+    scenario: &Scenario,
+    requests: bool,
+    entry: Entry,
+    options: &MakeOptions<'_>,
+) -> Result<(), RunError> {
+    let prepared = flashlane_sim::prepare(scenario)?;
     let dir = ResultsDir::of_store(entry);
     let rows = RowOutput { dir: &dir, format: Format::Parquet, transactions: false };
-    let rows = sweep.requests.then_some(rows);
+    let rows = requests.then_some(rows);
     let made = flashlane_sim::compare_prepared(
-        &scenario,
+        scenario,
         &prepared,
         &Options { audit: options.audit, rows, activity: false, progress: Some(options.progress.requests()) },
     )?;

@@ -71,11 +71,7 @@ impl Plan {
     /// A run that cannot be read.
     pub fn table(&self, sweep: &Sweep, store: &Store) -> Result<Frame, RunError> {
         let read = |run: &super::PlannedRun| -> Result<(u64, Vec<Row>), RunError> {
-            let bytes = store.read(&run.name, SUMMARY)?;
-            let summary: Summary = serde_json::from_slice(&bytes).map_err(|error| {
-                let (path, name) = (store.path().display(), &run.name);
-                RunError::Fault(format!("{path}: {SUMMARY} of the run {name} is none ({error}); name another folder"))
-            })?;
+            let summary = summary(store, &run.name)?;
             Ok((summary.made_by.seed, rows(&summary)))
         };
         let runs = self.runs.par_iter().map(read).collect::<Result<Vec<_>, _>>()?;
@@ -111,6 +107,14 @@ impl Plan {
         }
         Ok(Frame { columns })
     }
+}
+
+/// The summary of the run `name`.
+pub(super) fn summary(store: &Store, name: &str) -> Result<Summary, RunError> {
+    serde_json::from_slice(&store.read(name, SUMMARY)?).map_err(|error| {
+        let path = store.path().display();
+        RunError::Fault(format!("{path}: {SUMMARY} of the run {name} is none ({error}); name another folder"))
+    })
 }
 
 /// Whether an axis is shown by a column that the table has anyway.

@@ -18,6 +18,8 @@ mod paper_runs;
 #[cfg(unix)]
 mod readings;
 #[cfg(unix)]
+mod recommend;
+#[cfg(unix)]
 mod sweep;
 #[cfg(unix)]
 mod tutorials;

@@ -10,7 +10,7 @@ use flashlane_sim::maker;
 use tempfile::TempDir;
 
 /// A small scenario with two flows; its runs take some milliseconds each. Python's tests read it too.
-const SCENARIO: &str = include_str!("../small.toml");
+pub(super) const SCENARIO: &str = include_str!("../small.toml");
 
 /// Sixty runs.
 const AXES: &str = r#"
@@ -27,19 +27,19 @@ fn desk(axes: &str) -> TempDir {
     desk
 }
 
-fn program(desk: &Path, args: &[&str]) -> Command {
+pub(super) fn program(desk: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
     command.current_dir(desk).args(args).stdin(Stdio::null());
     command
 }
 
-fn run(desk: &Path, args: &[&str]) -> Output {
+pub(super) fn run(desk: &Path, args: &[&str]) -> Output {
     program(desk, args).output().expect("the program runs")
 }
 
 /// Expects success without a word on standard error; returns the standard output.
 #[track_caller]
-fn good(desk: &Path, args: &[&str]) -> String {
+pub(super) fn good(desk: &Path, args: &[&str]) -> String {
     let output = run(desk, args);
     let message = String::from_utf8(output.stdout).expect("text");
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""), "{message}");
@@ -48,7 +48,7 @@ fn good(desk: &Path, args: &[&str]) -> String {
 
 /// Expects exit code 2; returns the message.
 #[track_caller]
-fn refused(desk: &Path, args: &[&str]) -> String {
+pub(super) fn refused(desk: &Path, args: &[&str]) -> String {
     let output = run(desk, args);
     let message = String::from_utf8(output.stderr).expect("text");
     assert_eq!(output.status.code(), Some(2), "{message}");
@@ -60,12 +60,12 @@ fn results(desk: &Path, store: &str) -> Vec<u8> {
 }
 
 /// The store `s` below `desk`.
-fn runs(desk: &Path, store: &str) -> Results {
+pub(super) fn runs(desk: &Path, store: &str) -> Results {
     Results::of(&desk.join(store), &maker()).expect("of this version").expect("a store")
 }
 
 /// How many runs a store has that may be there no more than begun.
-fn there(desk: &Path, store: &str) -> usize {
+pub(super) fn there(desk: &Path, store: &str) -> usize {
     match Results::of(&desk.join(store), &maker()).expect("of this version") {
         Some(runs) => runs.names().len(),
         None => 0,
@@ -83,7 +83,7 @@ fn record_of(desk: &Path, store: &str, name: &str) -> (PathBuf, usize) {
     found.expect("its record")
 }
 
-fn count(folder: &Path) -> usize {
+pub(super) fn count(folder: &Path) -> usize {
     fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
@@ -234,7 +234,7 @@ fn a_sweep_killed_ten_times_ends_with_the_results_of_an_undisturbed_one() {
     assert_eq!(made(&good(desk, &["sweep", "s.toml", "--out", "killed"])), 0);
 }
 
-fn spawn(desk: &Path, args: &[&str]) -> Child {
+pub(super) fn spawn(desk: &Path, args: &[&str]) -> Child {
     program(desk, args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program starts")
 }
 

@@ -3,7 +3,7 @@
 //! Used by the terminal table and the report alike, so that both show the same text.
 
 /// A time: `812 ns`, `81.23 µs`, `1.234 ms`, `12.35 s`.
-pub(super) fn time(ns: f64) -> String {
+pub fn time(ns: f64) -> String {
     let units = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
     // A value that would be rounded up to 1000 of a unit is shown in the next unit.
     let (unit, size) = units.into_iter().find(|(_, size)| ns < 999.95 * size).unwrap_or(units[3]);
@@ -27,7 +27,7 @@ pub(super) fn number(value: f64) -> String {
 }
 
 /// A whole number with thousands separators: `12,345,678`.
-pub(super) fn count(value: u64) -> String {
+pub fn count(value: u64) -> String {
     grouped(value.into())
 }
 

@@ -1,0 +1,44 @@
+//! `flashlane recommend`: which scheduler to take for a workload.
+
+use flashlane_outputs::Store;
+use flashlane_report::results::recommendation_text;
+use flashlane_sweep::{Limits, MakeOptions, Progress, Recommend, Shard};
+
+use crate::args::RecommendArgs;
+use crate::arguments;
+use crate::fail::Failure;
+use crate::memory;
+use crate::outputs;
+use crate::plan;
+use crate::progress;
+use crate::run::rayon_threads;
+use crate::signals;
+use crate::sweep::made_again;
+use crate::text::{note, print};
+
+/// Runs `flashlane recommend`.
+pub fn act(args: &RecommendArgs) -> Result<(), Failure> {
+    if let Some(jobs) = args.jobs {
+        rayon_threads(jobs)?;
+    }
+    let scenario = plan::scenario(&args.workload)?;
+    let limits = Limits { p99_ns: args.p99, write_amplification: args.write_amplification, fairness: args.fairness };
+    let recommend = Recommend::new(&scenario, limits)?;
+    memory::check_needs(&recommend.memory()?)?;
+    signals::install_handlers()?;
+    let store = match &args.out {
+        Some(out) => {
+            Some(Store::apart_from(out, &flashlane_sim::maker(), &outputs::inputs(&args.workload, &scenario)?)?)
+        }
+        None => None,
+    };
+    let progress = Progress::default();
+    let (shard, command) = (Shard::WHOLE, arguments::command_line());
+    let options = MakeOptions { shard, audit: args.audit, command, progress: &progress };
+    let made = progress::of_sweep(&progress, || recommend.make(store.as_ref(), &options))?;
+    let damaged = made_again(&progress);
+    if !damaged.is_empty() {
+        note(damaged.trim_end());
+    }
+    print(&recommendation_text::render(&made))
+}

@@ -1,0 +1,207 @@
+//! A recommendation: which scheduler to take for a workload, and what that costs whom.
+//!
+//! Owns the figures that a recommendation is made by, and its shape. How runs are chosen is `sweep`'s.
+
+use serde::{Deserialize, Serialize};
+
+use super::ceiling::CeilingGap;
+use super::flow_stats::ResponseStats;
+use super::summary::Summary;
+
+/// Which scheduler to take, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recommendation {
+    /// The scenario.
+    pub scenario: String,
+    /// The device.
+    pub device: String,
+    /// Requests that count.
+    pub requests: u64,
+    /// Runs made.
+    pub runs: u64,
+    /// Schedulers and mixes tried.
+    pub tried: u64,
+    /// What it was chosen on, in words.
+    pub chosen_on: String,
+    /// What it was judged on, in words.
+    pub judged_on: String,
+    /// What a scheduler has to keep, in words.
+    pub limits: Vec<String>,
+    /// Why nothing was chosen or judged; then the default is what to take.
+    pub refusal: Option<String>,
+    /// Those that were judged, the simplest first: the scheduler that others are measured against, the default, the best found.
+    pub judged: Vec<Judged>,
+    /// Which of them to take; null if none keeps the limits.
+    pub take: Option<usize>,
+    /// The name of what to take where nothing was judged, and of what judged schedulers are compared with.
+    pub default: String,
+    /// Lines for a scenario.
+    pub lines: Vec<String>,
+    /// Runs that could not be made.
+    pub failed: Vec<Failed>,
+    /// On what the distance from the ceiling is measured, in words.
+    pub ceiling_on: String,
+    /// Why there is no ceiling; null where there is one.
+    pub ceiling_none: Option<String>,
+}
+
+/// A scheduler that was judged on what was held out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// Its name.
+    pub name: String,
+    /// What it is among those judged.
+    pub role: Role,
+    /// Whether it also is the best that was found on what it was chosen by.
+    pub is_best: bool,
+    /// Mean response time over that of the first, on what it was chosen by: of several flows the geometric mean.
+    pub chosen_ratio: f64,
+    /// The same on what was held out.
+    pub ratio: f64,
+    /// Its figures there.
+    pub figures: RunStats,
+    /// The limits that it breaks there, in words.
+    pub broken: Vec<String>,
+    /// How far it is from what no scheduler can beat; null where there is no bound.
+    pub ceiling: Option<CeilingGap>,
+}
+
+/// What a judged scheduler is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// The scenario's own, which the others are measured against.
+    First,
+    /// The one to take where nothing is known.
+    Default,
+    /// The best of those tried.
+    Best,
+}
+
+/// A run that could not be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// The scheduler.
+    pub scheduler: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What a run is judged by.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunStats {
+    /// Each flow.
+    pub flows: Vec<PartyStats>,
+    /// Pages programmed for any reason over those programmed for the host; null if none were.
+    pub write_amplification: Option<f64>,
+    /// Smallest slowdown over largest (F); null without alone runs.
+    pub fairness: Option<f64>,
+}
+
+/// Response times of a flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PartyStats {
+    /// Its name.
+    pub name: String,
+    /// Reads and writes together; null if none completed.
+    pub all: Option<Response>,
+    /// Reads.
+    pub read: Option<Response>,
+    /// Writes.
+    pub write: Option<Response>,
+}
+
+/// Response times.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Response {
+    /// Mean, ns.
+    pub mean_ns: f64,
+    /// 99th percentile, ns.
+    pub p99_ns: f64,
+}
+
+impl RunStats {
+    /// The figures of the one scheduler that ran.
+    ///
+    /// # Panics
+    /// If none ran.
+    pub fn of(summary: &Summary) -> RunStats {
+        let run = summary.schedulers.first().expect("a scheduler ran");
+        let response = |stats: &Option<ResponseStats>| {
+            stats.as_ref().map(|stats| Response { mean_ns: stats.mean_ns, p99_ns: stats.p99_ns as f64 })
+        };
+        let flow = |flow: &super::summary::FlowResult| PartyStats {
+            name: flow.name.clone(),
+            all: response(&flow.figures.all),
+            read: response(&flow.figures.read),
+            write: response(&flow.figures.write),
+        };
+        RunStats {
+            flows: run.flows.iter().map(flow).collect(),
+            write_amplification: run.device.write_amplification,
+            fairness: run.fairness.as_ref().map(|fairness| fairness.fairness),
+        }
+    }
+
+    /// The mean of every figure over several runs of the same flows, of those that have it.
+    ///
+    /// # Panics
+    /// Of no run.
+    pub fn mean(runs: &[RunStats]) -> RunStats {
+        let response = |of: &dyn Fn(&RunStats) -> Option<Response>| {
+            let mean_ns = mean(runs.iter().filter_map(|run| Some(of(run)?.mean_ns)))?;
+            let p99_ns = mean(runs.iter().filter_map(|run| Some(of(run)?.p99_ns)))?;
+            Some(Response { mean_ns, p99_ns })
+        };
+        let flow = |(i, first): (usize, &PartyStats)| PartyStats {
+            name: first.name.clone(),
+            all: response(&|run| run.flows[i].all),
+            read: response(&|run| run.flows[i].read),
+            write: response(&|run| run.flows[i].write),
+        };
+        RunStats {
+            flows: runs[0].flows.iter().enumerate().map(flow).collect(),
+            write_amplification: mean(runs.iter().filter_map(|run| run.write_amplification)),
+            fairness: mean(runs.iter().filter_map(|run| run.fairness)),
+        }
+    }
+
+    /// Mean response time over that of `other`: the geometric mean over the flows, so that each counts the same. 1 where no flow has both.
+    pub fn ratio(&self, other: &RunStats) -> f64 {
+        let pairs = self.flows.iter().zip(&other.flows).filter_map(|(own, other)| Some((own.all?, other.all?)));
+        let logs = pairs.filter(|(own, other)| own.mean_ns > 0.0 && other.mean_ns > 0.0);
+        mean(logs.map(|(own, other)| libm::log(own.mean_ns / other.mean_ns))).map_or(1.0, libm::exp)
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    (count > 0.0).then(|| sum / count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(means: &[Option<f64>], write_amplification: Option<f64>) -> RunStats {
+        let response = |mean_ns| Response { mean_ns, p99_ns: 4.0 * mean_ns };
+        let flow = |mean: &Option<f64>| PartyStats { all: mean.map(response), ..PartyStats::default() };
+        RunStats { flows: means.iter().map(flow).collect(), write_amplification, fairness: None }
+    }
+
+    #[test]
+    fn every_flow_counts_the_same() {
+        let (a, b) = (figures(&[Some(100.0), Some(8e6)], None), figures(&[Some(400.0), Some(8e6)], None));
+        assert!((a.ratio(&b) - 0.5).abs() < 1e-12, "{}", a.ratio(&b));
+        assert!((b.ratio(&a) - 2.0).abs() < 1e-12);
+        let half = figures(&[None, Some(4e6)], None);
+        assert!((half.ratio(&a) - 0.5).abs() < 1e-12, "only the flow that both have");
+        assert_eq!(figures(&[None, None], None).ratio(&a), 1.0);
+    }
+
+    #[test]
+    fn a_mean_is_over_the_runs_that_have_the_figure() {
+        let runs = [figures(&[Some(1.0), None], Some(2.0)), figures(&[Some(3.0), Some(8.0)], None)];
+        assert_eq!(RunStats::mean(&runs), figures(&[Some(2.0), Some(8.0)], Some(2.0)));
+    }
+}

@@ -1,0 +1,212 @@
+//! A recommendation as text for the terminal.
+
+use std::fmt::Write as _;
+
+use super::format::{Sense, count, or_dash, relative, time, times};
+use super::recommendation::{Failed, Judged, Recommendation, Response, Role, RunStats};
+use super::table::{section, table};
+use flashlane_outputs::shown::escaped;
+
+/// The recommendation as text for the terminal.
+pub fn render(made: &Recommendation) -> String {
+    let (scenario, device) = (escaped(&made.scenario), escaped(&made.device));
+    let mut text = format!("{scenario} on {device}: {} requests\n", count(made.requests));
+    if let Some(why) = &made.refusal {
+        let _ = writeln!(text, "Nothing was chosen: {}.", escaped(why));
+        let _ = writeln!(text, "\nTake the default, {}:\n", escaped(&made.default));
+        made.lines.iter().for_each(|line| text.push_str(&format!("    {}\n", escaped(line))));
+        text.push_str(&not_run(&made.failed));
+        return text;
+    }
+    let _ = writeln!(
+        text,
+        "{} runs of {} schedulers and mixes, chosen by their mean response time on {}, judged on {}",
+        made.runs, made.tried, made.chosen_on, made.judged_on
+    );
+    let limits = if made.limits.is_empty() { "nothing".into() } else { made.limits.join(", ") };
+    let _ = writeln!(text, "What has to be kept: {}\n", escaped(&limits));
+    text.push_str(&escaped(&advice(made)));
+    text.push_str("\n\n");
+    made.lines.iter().for_each(|line| text.push_str(&format!("    {}\n", escaped(line))));
+    if !made.lines.is_empty() {
+        text.push('\n');
+    }
+    costs(&mut text, made);
+    text.push_str(&broken(made));
+    text.push_str(&ceiling(made));
+    text.push_str(&not_run(&made.failed));
+    text
+}
+
+/// What to take, and why, in one sentence or two.
+pub fn advice(made: &Recommendation) -> String {
+    let Some(take) = made.take.map(|take| &made.judged[take]) else {
+        return "Nothing that was tried keeps what has to be kept; the tables show how near it comes.".into();
+    };
+    let first = &made.judged[0];
+    let default = made.judged.iter().find(|judged| judged.name == made.default);
+    let best = made.judged.iter().find(|judged| judged.is_best);
+    match take.role {
+        Role::Best => {
+            let mut text = format!("Take {}: {}", take.name, compared(take.ratio, &first.name));
+            if let Some(default) = default.filter(|default| default.name != first.name) {
+                let (share, name) = (take.ratio / default.ratio, &default.name);
+                let _ = match default.broken.is_empty() {
+                    true => write!(text, ", and {}, the default", compared(share, name)),
+                    false => write!(text, "; {name}, the default, breaks a limit"),
+                };
+            }
+            text + "."
+        }
+        _ if take.name == made.default => {
+            let than = match take.role {
+                Role::First => String::new(),
+                _ => format!(": {}", compared(take.ratio, &first.name)),
+            };
+            format!("Take {}, the default{than}. {}", take.name, why_not_the_best(take, best))
+        }
+        _ => format!("Keep {}. {}", take.name, why_not_others(take, default, best)),
+    }
+}
+
+/// Why the best found is not what to take.
+fn why_not_the_best(take: &Judged, best: Option<&Judged>) -> String {
+    match best.filter(|best| best.name != take.name) {
+        None => "Nothing that was tried beats it.".into(),
+        Some(best) => format!("Nothing that was tried beats it where it was judged: {}.", fell_short(take, best)),
+    }
+}
+
+fn why_not_others(take: &Judged, default: Option<&Judged>, best: Option<&Judged>) -> String {
+    let default = default.filter(|default| default.name != take.name);
+    let best = best.filter(|best| best.name != take.name && Some(&best.name) != default.map(|default| &default.name));
+    let reasons: Vec<String> = default.into_iter().chain(best).map(|other| fell_short(take, other)).collect();
+    match reasons.is_empty() {
+        true => "Nothing that was tried beats it.".into(),
+        false => format!("Nothing that was tried beats it where it was judged: {}.", reasons.join("; ")),
+    }
+}
+
+/// Why `other` is not taken in place of `take`.
+fn fell_short(take: &Judged, other: &Judged) -> String {
+    let before = compared(other.chosen_ratio / take.chosen_ratio, &take.name);
+    let before = format!("{} was {before} where it was chosen", other.name);
+    match other.broken.is_empty() {
+        true => format!("{before}, and is {} where it was judged", compared(other.ratio / take.ratio, "it")),
+        false => format!("{before}, and breaks a limit where it was judged"),
+    }
+}
+
+/// `12.0 % faster than fcfs`, `as fast as fcfs`, `3.2 times as fast as fcfs`, `4.0 % slower than fcfs`, of a ratio of times.
+fn compared(ratio: f64, other: &str) -> String {
+    match 1.0 / ratio {
+        _ if (ratio - 1.0).abs() < 5e-4 => format!("as fast as {other}"),
+        gain if gain >= 1.995 => format!("{} times as fast as {other}", times(gain)),
+        gain if gain >= 1.0 => format!("{:.1} % faster than {other}", 100.0 * (gain - 1.0)),
+        _ if ratio >= 1.995 => format!("{} times as slow as {other}", times(ratio)),
+        _ => format!("{:.1} % slower than {other}", 100.0 * (ratio - 1.0)),
+    }
+}
+
+/// How those judged are called in the heads of tables.
+fn label(judged: &Judged) -> String {
+    match judged.role {
+        // The name of a mix is longer than its figures; what it is stands above and below.
+        Role::Best if judged.name.chars().count() > 20 => "best found".into(),
+        _ => escaped(&judged.name).into_owned(),
+    }
+}
+
+/// What each flow gains or pays, and the device.
+fn costs(text: &mut String, made: &Recommendation) {
+    let heads = |first: &str| {
+        let others = made.judged.iter().skip(1).flat_map(|judged| [label(judged), "Δ".into()]);
+        let heads = [first.to_owned(), label(&made.judged[0])].into_iter().chain(others);
+        table(heads.collect::<Vec<String>>())
+    };
+    let figures: Vec<&RunStats> = made.judged.iter().map(|judged| &judged.figures).collect();
+    let of: [(&str, Value); 2] =
+        [("Mean response time", |response| response.mean_ns), ("p99", |response| response.p99_ns)];
+    for (title, value) in of {
+        let mut rows = heads("");
+        for (flow, first) in figures[0].flows.iter().enumerate() {
+            for (kind, get) in kinds(&figures, flow) {
+                let values: Vec<Option<f64>> =
+                    figures.iter().map(|one| get(&one.flows[flow]).as_ref().map(value)).collect();
+                rows.add_row(row(format!("{} {kind}", escaped(&first.name)), &values, time, Sense::Time));
+            }
+        }
+        section(text, &format!("{title} on {}", made.judged_on), rows);
+    }
+    let mut rows = heads("");
+    let three = |value: f64| format!("{value:.3}");
+    let amplification: Vec<Option<f64>> = figures.iter().map(|one| one.write_amplification).collect();
+    rows.add_row(row("write amplification".into(), &amplification, three, Sense::Amount));
+    if figures[0].fairness.is_some() {
+        let fairness: Vec<Option<f64>> = figures.iter().map(|one| one.fairness).collect();
+        rows.add_row(row("fairness".into(), &fairness, three, Sense::Amount));
+    }
+    section(text, &format!("Device on {}", made.judged_on), rows);
+}
+
+/// A time of a kind of request.
+type Value = fn(&Response) -> f64;
+/// A kind of request.
+type Get = fn(&super::recommendation::PartyStats) -> &Option<Response>;
+
+/// The kinds of requests that a flow has: reads and writes, or with one of them that one.
+fn kinds(figures: &[&RunStats], flow: usize) -> Vec<(&'static str, Get)> {
+    let all: [(&'static str, Get); 2] = [("reads", |flow| &flow.read), ("writes", |flow| &flow.write)];
+    let mut kinds: Vec<(&'static str, Get)> =
+        all.into_iter().filter(|(_, get)| figures.iter().any(|one| get(&one.flows[flow]).is_some())).collect();
+    if kinds.len() > 1 {
+        kinds.insert(0, ("all", |flow| &flow.all));
+    }
+    kinds
+}
+
+/// A row: the first's value, then each other's with its change.
+fn row(name: String, values: &[Option<f64>], show: impl Fn(f64) -> String, sense: Sense) -> Vec<String> {
+    let first = values[0];
+    let mut cells = vec![name, or_dash(first, &show)];
+    for value in &values[1..] {
+        let change = value.zip(first).filter(|(_, first)| *first > 0.0);
+        let change = change.map(|(value, first)| 100.0 * (value / first - 1.0));
+        cells.push(or_dash(*value, &show));
+        cells.push(or_dash(change, |change| relative(change, sense)));
+    }
+    cells
+}
+
+/// The limits that those judged break.
+fn broken(made: &Recommendation) -> String {
+    let broken = made.judged.iter().filter(|judged| !judged.broken.is_empty());
+    let lines: String =
+        broken.map(|judged| format!("  {}: {}\n", label(judged), escaped(&judged.broken.join("; ")))).collect();
+    if lines.is_empty() { lines } else { format!("What breaks a limit\n{lines}\n") }
+}
+
+/// How far those judged are from what no scheduler can beat.
+fn ceiling(made: &Recommendation) -> String {
+    if let Some(none) = &made.ceiling_none {
+        return format!("Ceiling: none: {}\n", escaped(none));
+    }
+    let gaps = made.judged.iter().filter_map(|judged| Some((judged, judged.ceiling.as_ref()?)));
+    let lines: String = gaps.map(|(judged, gap)| format!("  {}: {}\n", label(judged), gap.words())).collect();
+    format!("Ceiling, of the mean response time of all requests on {}\n{lines}", made.ceiling_on)
+}
+
+/// What could not be run, a line for each reason.
+fn not_run(failed: &[Failed]) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for one in failed {
+        match reasons.iter_mut().find(|(reason, _)| *reason == one.reason) {
+            Some((_, names)) => names.push(&one.scheduler),
+            None => reasons.push((&one.reason, vec![&one.scheduler])),
+        }
+    }
+    let line =
+        |(reason, names): (&str, Vec<&str>)| format!("Not run: {}: {}\n", escaped(&names.join(", ")), escaped(reason));
+    let lines: String = reasons.into_iter().map(line).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}

@@ -1,0 +1,156 @@
+//! What a recommended scheduler has to keep: limits on the tail of every flow, on write amplification, on fairness.
+
+use flashlane_report::results::RunStats;
+
+/// A limit on a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// None.
+    None,
+    /// Against the scenario's first scheduler, in percent of its figure: at most 5 % more is 5.
+    Change(f64),
+    /// A value.
+    Value(f64),
+}
+
+/// What a recommended scheduler has to keep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// The 99th percentile of the response times of each flow, ns: at most.
+    pub p99_ns: Limit,
+    /// Write amplification: at most.
+    pub write_amplification: Limit,
+    /// Fairness F between the flows: at least.
+    pub fairness: Limit,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { p99_ns: Limit::Change(5.0), write_amplification: Limit::Change(5.0), fairness: Limit::None }
+    }
+}
+
+/// A figure beside its limit.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Check {
+    /// What is limited.
+    pub what: What,
+    /// Its value.
+    pub value: f64,
+    /// The limit.
+    pub bound: f64,
+    /// By which factor it is worse than the limit; 1 where it keeps it.
+    pub excess: f64,
+}
+
+/// What is limited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// The 99th percentile of this flow.
+    P99(String),
+    /// Write amplification.
+    WriteAmplification,
+    /// Fairness.
+    Fairness,
+}
+
+impl Limit {
+    /// The bound, where `first` is the figure of the first scheduler.
+    fn bound(self, first: Option<f64>) -> Option<f64> {
+        match self {
+            Limit::None => None,
+            Limit::Value(value) => Some(value),
+            Limit::Change(percent) => first.map(|first| first * (1.0 + percent / 100.0)),
+        }
+    }
+}
+
+impl Limits {
+    /// Whether figures of alone runs are needed.
+    pub(super) fn need_alone(&self) -> bool {
+        self.fairness != Limit::None
+    }
+
+    /// Every figure of `own` that is limited, beside its limit. `first` has the figures of the first scheduler on the same requests.
+    pub(super) fn checks(&self, own: &RunStats, first: &RunStats) -> Vec<Check> {
+        let mut checks = Vec::new();
+        for (flow, of_first) in own.flows.iter().zip(&first.flows) {
+            let bound = self.p99_ns.bound(of_first.all.map(|all| all.p99_ns));
+            if let (Some(all), Some(bound)) = (flow.all, bound) {
+                checks.push(at_most(What::P99(flow.name.clone()), all.p99_ns, bound));
+            }
+        }
+        let bound = self.write_amplification.bound(first.write_amplification);
+        if let (Some(value), Some(bound)) = (own.write_amplification, bound) {
+            checks.push(at_most(What::WriteAmplification, value, bound));
+        }
+        if let (Some(value), Some(bound)) = (own.fairness, self.fairness.bound(first.fairness)) {
+            checks.push(Check { excess: excess(bound, value), ..at_most(What::Fairness, value, bound) });
+        }
+        checks
+    }
+}
+
+fn at_most(what: What, value: f64, bound: f64) -> Check {
+    Check { what, value, bound, excess: excess(value, bound) }
+}
+
+/// By which factor `value` exceeds `bound`; 1 if it does not.
+fn excess(value: f64, bound: f64) -> f64 {
+    // A bound of 0 is a first scheduler that took no time, as no other can beat: anything above is far off.
+    if value <= bound { 1.0 } else { (value / bound.max(1e-9)).min(1e9) }
+}
+
+/// The product of all excesses: 1 if every limit is kept.
+pub(super) fn penalty(checks: &[Check]) -> f64 {
+    checks.iter().map(|check| check.excess).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_report::results::{PartyStats, Response};
+
+    fn figures(p99: [f64; 2], write_amplification: Option<f64>, fairness: Option<f64>) -> RunStats {
+        let flow = |(name, p99_ns): (&str, f64)| PartyStats {
+            name: name.into(),
+            all: Some(Response { mean_ns: 1.0, p99_ns }),
+            ..PartyStats::default()
+        };
+        let flows = ["a", "b"].into_iter().zip(p99).map(flow).collect();
+        RunStats { flows, write_amplification, fairness }
+    }
+
+    #[test]
+    fn each_flow_has_its_own_limit() {
+        let first = figures([100.0, 1000.0], Some(2.0), Some(0.5));
+        let own = figures([110.0, 900.0], Some(2.2), Some(0.4));
+        let broken = |limits: Limits| -> Vec<What> {
+            let checks = limits.checks(&own, &first).into_iter();
+            checks.filter(|check| check.excess > 1.0).map(|check| check.what).collect()
+        };
+        let none = Limits { p99_ns: Limit::None, write_amplification: Limit::None, fairness: Limit::None };
+        assert_eq!(broken(Limits::default()), [What::P99("a".into()), What::WriteAmplification]);
+        assert_eq!(broken(Limits { p99_ns: Limit::Change(10.0), ..none }), []);
+        assert_eq!(broken(Limits { p99_ns: Limit::Change(-5.0), ..none }), [What::P99("a".into())]);
+        assert_eq!(broken(Limits { p99_ns: Limit::Value(500.0), ..none }), [What::P99("b".into())]);
+        assert_eq!(broken(Limits { write_amplification: Limit::Value(2.2), ..none }), []);
+        assert_eq!(broken(Limits { fairness: Limit::Value(0.45), ..none }), [What::Fairness]);
+        assert_eq!(broken(Limits { fairness: Limit::Change(-20.0), ..none }), []);
+        assert_eq!(broken(Limits { fairness: Limit::Change(-10.0), ..none }), [What::Fairness]);
+    }
+
+    #[test]
+    fn a_penalty_grows_with_what_is_broken_and_is_1_where_all_is_kept() {
+        let first = figures([100.0, 1000.0], None, None);
+        let of = |p99: [f64; 2]| penalty(&Limits::default().checks(&figures(p99, Some(9.0), None), &first));
+        assert_eq!(
+            of([105.0, 1050.0]),
+            1.0,
+            "at the limit; without writes to flash there is no limit of write amplification"
+        );
+        assert!((of([210.0, 1000.0]) - 2.0).abs() < 1e-9);
+        assert!((of([210.0, 2100.0]) - 4.0).abs() < 1e-9);
+        assert_eq!(excess(3.0, 0.0), 1e9);
+    }
+}
