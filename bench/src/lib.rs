@@ -18,6 +18,7 @@ pub mod measure;
 pub mod meter;
 pub mod outcome;
 pub mod page;
+pub mod recommending;
 pub mod scaling;
 pub mod table;
 pub mod watching;

@@ -1,6 +1,7 @@
 //! The measuring program: `cargo run --release -p flashlane-bench -- --help`, or `make bench`.
 
 mod engine_command;
+mod recommending_command;
 mod scaling_command;
 mod watching_command;
 mod whole_command;
@@ -56,12 +57,15 @@ enum Command {
     Scaling(scaling_command::Arguments),
     /// What watching a run costs beside a plain one (--audit, --report, rows, timelines); build flashlane --release first
     Watching(watching_command::Arguments),
+    /// What flashlane recommend finds on the shipped scenarios and on traces, and how long it takes; build flashlane --release first
+    Recommending(recommending_command::Arguments),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
         Some(Command::Scaling(arguments)) => scaling_command::act(arguments).map(|()| true),
+        Some(Command::Recommending(arguments)) => recommending_command::act(arguments).map(|()| true),
         Some(Command::Watching(arguments)) => watching_command::act(arguments).map(|()| true),
         Some(Command::Whole(arguments)) => whole_command::act(arguments),
         None => engine_command::act(cli.engine).map(|()| true),

@@ -27,6 +27,11 @@ pub const BEGIN_SCALING: &str = "<!-- scaling: begin (written by flashlane-bench
 /// Its last line.
 pub const END_SCALING: &str = "<!-- scaling: end -->";
 
+/// First line of the part of what recommendations come to.
+pub const BEGIN_RECOMMENDING: &str = "<!-- recommending: begin (written by flashlane-bench recommending) -->";
+/// Its last line.
+pub const END_RECOMMENDING: &str = "<!-- recommending: end -->";
+
 /// Puts `figures` between `marks` on the page at `path`.
 pub fn update(path: &Path, marks: (&str, &str), figures: &str) -> Result<(), String> {
     let place = path.display();

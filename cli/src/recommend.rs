@@ -14,7 +14,7 @@ use crate::progress;
 use crate::run::rayon_threads;
 use crate::signals;
 use crate::sweep::made_again;
-use crate::text::{note, print};
+use crate::text::{note, print, print_json};
 
 /// Runs `flashlane recommend`.
 pub fn act(args: &RecommendArgs) -> Result<(), Failure> {
@@ -40,5 +40,5 @@ pub fn act(args: &RecommendArgs) -> Result<(), Failure> {
     if !damaged.is_empty() {
         note(damaged.trim_end());
     }
-    print(&recommendation_text::render(&made))
+    if args.json { print_json(&made.to_json()) } else { print(&recommendation_text::render(&made)) }
 }

@@ -31,6 +31,10 @@ pub struct RecommendArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
+    /// Prints JSON
+    #[arg(long)]
+    pub json: bool,
+
     /// Checks every rule of the device during the runs; slower
     #[arg(long)]
     pub audit: bool,

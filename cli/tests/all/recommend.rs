@@ -72,6 +72,8 @@ fn what_it_says_can_be_run() {
     let answer = good(desk, &["recommend", "s.toml"]);
     let lines = answer.lines().find_map(|line| line.strip_prefix("    schedulers = ")).expect("lines");
     let table = good(desk, &["compare", "s.toml", "--set", &format!("schedulers={lines}"), "--seed", "2", "--ceiling"]);
+    let json: serde_json::Value = serde_json::from_str(&good(desk, &["recommend", "s.toml", "--json"])).expect("JSON");
+    assert_eq!(json["line"], format!("schedulers = {lines}"));
     // The ceiling is that of one seed, so that its gap is a figure of this very run.
     let gap = answer.split("on seed 2\n  fcfs: ").nth(1).and_then(|text| text.lines().next()).expect("a gap");
     assert!(table.contains(&format!("fcfs: {gap}\n")), "{gap}\n{table}");

@@ -35,8 +35,8 @@ pub struct Recommendation {
     pub take: Option<usize>,
     /// The name of what to take where nothing was judged, and of what judged schedulers are compared with.
     pub default: String,
-    /// Lines for a scenario.
-    pub lines: Vec<String>,
+    /// The line for a scenario that takes it; empty where nothing is to be taken.
+    pub line: String,
     /// Runs that could not be made.
     pub failed: Vec<Failed>,
     /// On what the distance from the ceiling is measured, in words.
@@ -50,6 +50,8 @@ pub struct Recommendation {
 pub struct Judged {
     /// Its name.
     pub name: String,
+    /// It as a scenario names it.
+    pub written: String,
     /// What it is among those judged.
     pub role: Role,
     /// Whether it also is the best that was found on what it was chosen by.
@@ -118,6 +120,15 @@ pub struct Response {
     pub mean_ns: f64,
     /// 99th percentile, ns.
     pub p99_ns: f64,
+}
+
+impl Recommendation {
+    /// The bytes of its JSON form.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("string keys and finite numbers only");
+        text.push('\n');
+        text
+    }
 }
 
 impl RunStats {

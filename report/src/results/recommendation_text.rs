@@ -7,6 +7,9 @@ use super::recommendation::{Failed, Judged, Recommendation, Response, Role, RunS
 use super::table::{section, table};
 use flashlane_outputs::shown::escaped;
 
+/// The longest name that heads a column.
+const LONG: usize = 20;
+
 /// The recommendation as text for the terminal.
 pub fn render(made: &Recommendation) -> String {
     let (scenario, device) = (escaped(&made.scenario), escaped(&made.device));
@@ -14,8 +17,7 @@ pub fn render(made: &Recommendation) -> String {
     if let Some(why) = &made.refusal {
         let _ = writeln!(text, "Nothing was chosen: {}.", escaped(why));
         let _ = writeln!(text, "\nTake the default, {}:\n", escaped(&made.default));
-        made.lines.iter().for_each(|line| text.push_str(&format!("    {}\n", escaped(line))));
-        text.push_str(&not_run(&made.failed));
+        let _ = writeln!(text, "    {}", escaped(&made.line));
         return text;
     }
     let _ = writeln!(
@@ -27,9 +29,12 @@ pub fn render(made: &Recommendation) -> String {
     let _ = writeln!(text, "What has to be kept: {}\n", escaped(&limits));
     text.push_str(&escaped(&advice(made)));
     text.push_str("\n\n");
-    made.lines.iter().for_each(|line| text.push_str(&format!("    {}\n", escaped(line))));
-    if !made.lines.is_empty() {
-        text.push('\n');
+    if !made.line.is_empty() {
+        let _ = writeln!(text, "    {}\n", escaped(&made.line));
+    }
+    let other = made.judged.iter().enumerate().find(|(i, judged)| judged.role == Role::Best && Some(*i) != made.take);
+    if let Some((_, best)) = other {
+        let _ = writeln!(text, "The best found: {}\n", escaped(&best.written));
     }
     costs(&mut text, made);
     text.push_str(&broken(made));
@@ -48,7 +53,7 @@ pub fn advice(made: &Recommendation) -> String {
     let best = made.judged.iter().find(|judged| judged.is_best);
     match take.role {
         Role::Best => {
-            let mut text = format!("Take {}: {}", take.name, compared(take.ratio, &first.name));
+            let mut text = format!("Take {}: {}", label(take), compared(take.ratio, &first.name));
             if let Some(default) = default.filter(|default| default.name != first.name) {
                 let (share, name) = (take.ratio / default.ratio, &default.name);
                 let _ = match default.broken.is_empty() {
@@ -90,7 +95,7 @@ fn why_not_others(take: &Judged, default: Option<&Judged>, best: Option<&Judged>
 /// Why `other` is not taken in place of `take`.
 fn fell_short(take: &Judged, other: &Judged) -> String {
     let before = compared(other.chosen_ratio / take.chosen_ratio, &take.name);
-    let before = format!("{} was {before} where it was chosen", other.name);
+    let before = format!("{} was {before} where it was chosen", label(other));
     match other.broken.is_empty() {
         true => format!("{before}, and is {} where it was judged", compared(other.ratio / take.ratio, "it")),
         false => format!("{before}, and breaks a limit where it was judged"),
@@ -108,11 +113,10 @@ fn compared(ratio: f64, other: &str) -> String {
     }
 }
 
-/// How those judged are called in the heads of tables.
+/// How those judged are called. The name of a mix is longer than its figures; what it is stands above the tables.
 fn label(judged: &Judged) -> String {
     match judged.role {
-        // The name of a mix is longer than its figures; what it is stands above and below.
-        Role::Best if judged.name.chars().count() > 20 => "best found".into(),
+        Role::Best if judged.name.chars().count() > LONG => "the best found".into(),
         _ => escaped(&judged.name).into_owned(),
     }
 }
@@ -124,6 +128,7 @@ fn costs(text: &mut String, made: &Recommendation) {
         let heads = [first.to_owned(), label(&made.judged[0])].into_iter().chain(others);
         table(heads.collect::<Vec<String>>())
     };
+    let part = made.judged_on.split(',').next().unwrap_or_default();
     let figures: Vec<&RunStats> = made.judged.iter().map(|judged| &judged.figures).collect();
     let of: [(&str, Value); 2] =
         [("Mean response time", |response| response.mean_ns), ("p99", |response| response.p99_ns)];
@@ -136,7 +141,7 @@ fn costs(text: &mut String, made: &Recommendation) {
                 rows.add_row(row(format!("{} {kind}", escaped(&first.name)), &values, time, Sense::Time));
             }
         }
-        section(text, &format!("{title} on {}", made.judged_on), rows);
+        section(text, &format!("{title} on {part}"), rows);
     }
     let mut rows = heads("");
     let three = |value: f64| format!("{value:.3}");
@@ -146,7 +151,7 @@ fn costs(text: &mut String, made: &Recommendation) {
         let fairness: Vec<Option<f64>> = figures.iter().map(|one| one.fairness).collect();
         rows.add_row(row("fairness".into(), &fairness, three, Sense::Amount));
     }
-    section(text, &format!("Device on {}", made.judged_on), rows);
+    section(text, &format!("Device on {part}"), rows);
 }
 
 /// A time of a kind of request.
@@ -209,4 +214,138 @@ fn not_run(failed: &[Failed]) -> String {
         |(reason, names): (&str, Vec<&str>)| format!("Not run: {}: {}\n", escaped(&names.join(", ")), escaped(reason));
     let lines: String = reasons.into_iter().map(line).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::recommendation::PartyStats;
+    use super::*;
+
+    fn judged(name: &str, role: Role, ratios: [f64; 2], broken: bool) -> Judged {
+        let response = |mean_ns: f64| Some(Response { mean_ns, p99_ns: 4.0 * mean_ns });
+        let flow = |name: &str| PartyStats {
+            name: name.into(),
+            all: response(1e6 * ratios[1]),
+            read: response(2e5 * ratios[1]),
+            write: (name == "db").then_some(Response { mean_ns: 2e6, p99_ns: 9e6 }),
+        };
+        Judged {
+            name: name.into(),
+            written: format!("\"{name}\""),
+            role,
+            is_best: role == Role::Best,
+            chosen_ratio: ratios[0],
+            ratio: ratios[1],
+            figures: RunStats { flows: vec![flow("web"), flow("db")], write_amplification: Some(1.5), fairness: None },
+            broken: if broken { vec!["p99 of db is 9.000 ms where 1.000 ms is the most".into()] } else { Vec::new() },
+            ceiling: None,
+        }
+    }
+
+    fn made(judged: Vec<Judged>, take: Option<usize>) -> Recommendation {
+        Recommendation {
+            scenario: "mine".into(),
+            device: "flin-isca18".into(),
+            requests: 12_345,
+            runs: 99,
+            tried: 64,
+            chosen_on: "seed 1".into(),
+            judged_on: "seeds 2 to 4".into(),
+            limits: vec!["p99 of every flow at most +5 % against fcfs".into()],
+            refusal: None,
+            line: take.map_or_else(String::new, |take| format!("scheduler = {}", judged[take].written)),
+            judged,
+            take,
+            default: "late".into(),
+            failed: Vec::new(),
+            ceiling_on: "seed 2".into(),
+            ceiling_none: Some("there are closed loops".into()),
+        }
+    }
+
+    const FIRST: [f64; 2] = [1.0, 1.0];
+
+    #[test]
+    fn advice_says_what_to_take_and_why_not_the_others() {
+        let first = judged("fcfs", Role::First, FIRST, false);
+        let late = |ratios, broken| judged("late", Role::Default, ratios, broken);
+        let best = |ratios, broken| judged("mix", Role::Best, ratios, broken);
+        let cases = [
+            (
+                vec![first.clone(), late([0.5, 0.5], false), best([0.3, 0.4], false)],
+                Some(2),
+                "Take mix: 2.5 times as fast as fcfs, and 25.0 % faster than late, the default.",
+            ),
+            (
+                vec![first.clone(), late([0.5, 0.5], true), best([0.7, 0.8], false)],
+                Some(2),
+                "Take mix: 25.0 % faster than fcfs; late, the default, breaks a limit.",
+            ),
+            (
+                vec![first.clone(), Judged { is_best: true, ..late([0.5, 0.5], false) }],
+                Some(1),
+                "Take late, the default: 2.0 times as fast as fcfs. Nothing that was tried beats it.",
+            ),
+            (
+                vec![first.clone(), late([0.5, 0.5], false), best([0.4, 0.5], false)],
+                Some(1),
+                "Take late, the default: 2.0 times as fast as fcfs. Nothing that was tried beats it where it was judged: mix was 25.0 % \
+                 faster than late where it was chosen, and is as fast as it where it was judged.",
+            ),
+            (
+                vec![first.clone(), late([0.9, 1.1], false), best([0.8, 0.7], true)],
+                Some(0),
+                "Keep fcfs. Nothing that was tried beats it where it was judged: late was 11.1 % faster than fcfs where it was chosen, and \
+                 is 10.0 % slower than it where it was judged; mix was 25.0 % faster than fcfs where it was chosen, and breaks a limit where \
+                 it was judged.",
+            ),
+            (
+                vec![Judged { is_best: true, ..judged("late", Role::First, FIRST, false) }],
+                Some(0),
+                "Take late, the default. Nothing that was tried beats it.",
+            ),
+            (
+                vec![first.clone(), late([0.5, 0.5], true)],
+                None,
+                "Nothing that was tried keeps what has to be kept; the tables show how near it comes.",
+            ),
+        ];
+        for (judged, take, wanted) in cases {
+            assert_eq!(advice(&made(judged, take)), wanted);
+        }
+    }
+
+    #[test]
+    fn the_text_shows_who_pays_and_what_is_broken() {
+        let long =
+            Judged { written: "{ base = \"x\" }".into(), ..judged(&"x".repeat(21), Role::Best, [0.2, 0.25], true) };
+        let all =
+            vec![judged("fcfs", Role::First, FIRST, false), judged("late", Role::Default, [0.5, 0.5], false), long];
+        let failed = |scheduler: &str, reason: &str| Failed { scheduler: scheduler.into(), reason: reason.into() };
+        let failed = vec![failed("a", "no buffer"), failed("b", "full"), failed("c", "no buffer")];
+        let text = render(&Recommendation { failed, ..made(all, Some(1)) });
+        for part in [
+            "mine on flin-isca18: 12,345 requests\n99 runs of 64 schedulers and mixes, chosen by their mean response time on seed 1, judged on seeds 2 to 4\n",
+            "What has to be kept: p99 of every flow at most +5 % against fcfs\n\nTake late, the default",
+            "\n\n    scheduler = \"late\"\n\nThe best found: { base = \"x\" }\n\n",
+            "Mean response time on seeds 2 to 4\n                 fcfs      late       Δ  the best found       Δ\n",
+            "  web reads  200.0 µs  100.0 µs  -50.0%        50.00 µs  -75.0%\n",
+            "  db all     1.000 ms  500.0 µs  -50.0%        250.0 µs  -75.0%\n",
+            "  db writes  2.000 ms  2.000 ms    0.0%        2.000 ms    0.0%\n",
+            "p99 on seeds 2 to 4\n",
+            "  write amplification  1.500  1.500  0.0%           1.500  0.0%\n",
+            "What breaks a limit\n  the best found: p99 of db is 9.000 ms where 1.000 ms is the most\n",
+            "Ceiling: none: there are closed loops\n",
+            "\nNot run: a, c: no buffer\nNot run: b: full\n",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(!text.contains("fairness"), "{text}");
+    }
+
+    #[test]
+    fn json_is_read_back() {
+        let made = made(vec![judged("fcfs", Role::First, FIRST, false)], Some(0));
+        assert_eq!(serde_json::from_str::<Recommendation>(&made.to_json()).expect("JSON"), made);
+    }
 }

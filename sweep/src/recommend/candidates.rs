@@ -114,7 +114,7 @@ impl Candidates {
         let rows: Vec<&str> = scenario.catalogue().schedulers().iter().map(|entry| entry.name).collect();
         rows.into_iter().for_each(|name| found.add(scenario, SchedulerChoice::Named(name.into())));
         KNOWN.iter().for_each(|(base, place, cancel)| found.add(scenario, known(base, place, cancel)));
-        neighbours().into_iter().for_each(|choice| found.add(scenario, choice));
+        neighbours(scenario).into_iter().for_each(|choice| found.add(scenario, choice));
         for number in 0..DRAWS {
             if found.all.len() >= TRIED {
                 break;
@@ -192,13 +192,16 @@ fn known(base: &str, place: &Option_, cancel: &Option_) -> SchedulerChoice {
 }
 
 /// The default with one answer or parameter changed.
-fn neighbours() -> Vec<SchedulerChoice> {
+fn neighbours(scenario: &Scenario) -> Vec<SchedulerChoice> {
+    let Some(own) = scenario.catalogue().scheduler(DEFAULT).map(|entry| entry.answers) else { return Vec::new() };
     let base = || Mix { base: Some(DEFAULT.into()), ..Mix::default() };
+    // What it answers so itself is left out.
+    let other = |option: &Option_, of_base: &str| (option.0 != of_base).then(|| option.0.to_owned());
     let mut all = Vec::new();
-    all.extend(PLACE.iter().map(|place| mix(Mix { place: Some(place.0.into()), ..base() }, &[place])));
-    all.extend(PICK.iter().map(|pick| mix(Mix { pick: Some(pick.0.into()), ..base() }, &[pick])));
-    all.extend(PREEMPT.iter().map(|preempt| mix(Mix { preempt: Some(preempt.0.into()), ..base() }, &[preempt])));
-    all.extend(CANCEL.iter().map(|cancel| mix(Mix { cancel: Some(cancel.0.into()), ..base() }, &[cancel])));
+    all.extend(PLACE.iter().map(|place| mix(Mix { place: other(place, own.place), ..base() }, &[place])));
+    all.extend(PICK.iter().map(|pick| mix(Mix { pick: other(pick, own.pick), ..base() }, &[pick])));
+    all.extend(PREEMPT.iter().map(|preempt| mix(Mix { preempt: other(preempt, own.preempt), ..base() }, &[preempt])));
+    all.extend(CANCEL.iter().map(|cancel| mix(Mix { cancel: other(cancel, own.cancel), ..base() }, &[cancel])));
     all
 }
 
@@ -270,7 +273,7 @@ mod tests {
     fn every_option_can_be_made() {
         let scenario = scenario("device = \"flin-isca18\"");
         let lists = [PLACE, ORDER, PICK, PREEMPT, CANCEL];
-        let all = neighbours().into_iter().chain((0..DRAWS).map(drawn));
+        let all = neighbours(&scenario).into_iter().chain((0..DRAWS).map(drawn));
         let all: Vec<SchedulerChoice> =
             all.chain(KNOWN.iter().map(|(base, place, cancel)| known(base, place, cancel))).collect();
         let made = |choice: &SchedulerChoice| {
@@ -326,7 +329,9 @@ mod tests {
     #[test]
     fn a_scheduler_can_be_pasted() {
         let named = SchedulerChoice::Named("fr-fcfs".into());
-        let lines: Vec<SchedulerChoice> = neighbours().into_iter().chain((0..20).map(drawn)).chain([named]).collect();
+        let of = scenario("device = \"flin-isca18\"");
+        let lines: Vec<SchedulerChoice> =
+            neighbours(&of).into_iter().chain((0..20).map(drawn)).chain([named]).collect();
         for choice in lines {
             let read = scenario(&format!("device = \"flin-isca18\"\nscheduler = {}", written(&choice)));
             assert_eq!(read.schedulers().expect("one"), [choice]);

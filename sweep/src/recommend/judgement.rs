@@ -5,7 +5,7 @@ use flashlane_report::results::{Ceiling, CeilingGap, Judged, Role, RunStats, Sum
 use flashlane_scenario::{Document, Scenario, SchedulerChoice};
 use flashlane_sim::{RunError, ceiling, prepare};
 
-use super::candidates::{Candidates, with};
+use super::candidates::{Candidates, with, written};
 use super::halving::Chosen;
 use super::limits::{Limits, What};
 use super::parts::{Held, held_out};
@@ -64,6 +64,7 @@ pub(super) fn judge(
         .enumerate()
         .map(|(i, &number)| Judged {
             name: candidates.all[number].name(),
+            written: written(&candidates.all[number].choice),
             role: role(number, candidates.default),
             is_best: number == chosen.best,
             chosen_ratio: chosen.ratios[number].unwrap_or(1.0),
@@ -143,6 +144,7 @@ mod tests {
     fn judged(of: &[(f64, bool)]) -> Vec<Judged> {
         let one = |&(ratio, keeps): &(f64, bool)| Judged {
             name: "x".into(),
+            written: "x".into(),
             role: Role::Best,
             is_best: false,
             chosen_ratio: ratio,

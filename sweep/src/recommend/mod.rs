@@ -87,7 +87,7 @@ impl Recommend {
         let failed: Vec<Failed> = self.candidates.refused.iter().cloned().chain(chosen.failed).collect();
         let Some(verdict) = verdict else {
             let why = "no request counts in the part that was held out to judge";
-            return Ok(Recommendation { failed, ..self.refusal(parts.requests, why, runs.count()) });
+            return Ok(self.refusal(parts.requests, why, runs.count()));
         };
         Ok(self.answer(&parts, verdict, failed, runs.count()))
     }
@@ -119,15 +119,15 @@ impl Recommend {
             judged: Vec::new(),
             take: None,
             default: self.candidate(self.candidates.default).name(),
-            lines: vec![format!("scheduler = {}", written(&self.candidate(self.candidates.default).choice))],
-            failed: self.candidates.refused.clone(),
+            line: format!("scheduler = {}", written(&self.candidate(self.candidates.default).choice)),
+            failed: Vec::new(),
             ceiling_on: String::new(),
             ceiling_none: None,
         }
     }
 
     fn answer(&self, parts: &Parts, verdict: Verdict, failed: Vec<Failed>, runs: u64) -> Recommendation {
-        let lines = verdict.take.map(|take| self.lines(verdict.candidates[take]));
+        let line = verdict.take.map(|take| self.line(verdict.candidates[take]));
         let is_drawn = parts.held.len() > 1;
         Recommendation {
             tried: self.candidates.all.len() as u64,
@@ -137,7 +137,7 @@ impl Recommend {
             refusal: None,
             judged: verdict.judged,
             take: verdict.take,
-            lines: lines.unwrap_or_default(),
+            line: line.unwrap_or_default(),
             failed,
             ceiling_on: match is_drawn {
                 true => format!("seed {}", self.scenario.seed().wrapping_add(1)),
@@ -148,12 +148,12 @@ impl Recommend {
         }
     }
 
-    /// Lines for a scenario: the first scheduler, and the one to take.
-    fn lines(&self, take: usize) -> Vec<String> {
+    /// A line for a scenario: the first scheduler, and the one to take.
+    fn line(&self, take: usize) -> String {
         let own = written(&self.candidate(take).choice);
         match take {
-            0 => vec![format!("scheduler = {own}")],
-            _ => vec![format!("schedulers = [{}, {own}]", written(&self.candidate(0).choice))],
+            0 => format!("scheduler = {own}"),
+            _ => format!("schedulers = [{}, {own}]", written(&self.candidate(0).choice)),
         }
     }
 
