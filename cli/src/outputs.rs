@@ -32,11 +32,14 @@ pub struct Outputs {
 }
 
 /// A report being written, and its place.
-type Begun = (OutFile, Where);
+pub type Begun = (OutFile, Where);
 
+/// Where a report is written.
 #[derive(Clone, Copy)]
-enum Where {
+pub enum Where {
+    /// In the results folder.
     Inside,
+    /// In another.
     Elsewhere,
 }
 
@@ -113,7 +116,7 @@ impl Outputs {
 }
 
 /// Begins the report: inside the results folder, or in an existing folder.
-fn begin_report(path: &Path, dir: Option<&ResultsDir>, inputs: &Inputs, force: bool) -> Result<Begun, Failure> {
+pub fn begin_report(path: &Path, dir: Option<&ResultsDir>, inputs: &Inputs, force: bool) -> Result<Begun, Failure> {
     if let Some(dir) = dir
         && let Some(name) = dir.inside(path)?
     {

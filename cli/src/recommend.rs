@@ -1,7 +1,7 @@
 //! `flashlane recommend`: which scheduler to take for a workload.
 
 use flashlane_outputs::Store;
-use flashlane_report::results::recommendation_text;
+use flashlane_report::results::{recommendation_page, recommendation_text};
 use flashlane_sweep::{Limits, MakeOptions, Progress, Recommend, Shard};
 
 use crate::args::RecommendArgs;
@@ -26,19 +26,20 @@ pub fn act(args: &RecommendArgs) -> Result<(), Failure> {
     let recommend = Recommend::new(&scenario, limits)?;
     memory::check_needs(&recommend.memory()?)?;
     signals::install_handlers()?;
-    let store = match &args.out {
-        Some(out) => {
-            Some(Store::apart_from(out, &flashlane_sim::maker(), &outputs::inputs(&args.workload, &scenario)?)?)
-        }
-        None => None,
-    };
+    let inputs = outputs::inputs(&args.workload, &scenario)?;
+    let report = args.report.as_ref().map(|path| outputs::begin_report(path, None, &inputs, args.force)).transpose()?;
+    let store = args.out.as_ref().map(|out| Store::apart_from(out, &flashlane_sim::maker(), &inputs)).transpose()?;
     let progress = Progress::default();
-    let (shard, command) = (Shard::WHOLE, arguments::command_line());
-    let options = MakeOptions { shard, audit: args.audit, command, progress: &progress };
+    let command = arguments::command_line();
+    let options = MakeOptions { shard: Shard::WHOLE, audit: args.audit, command: command.clone(), progress: &progress };
     let made = progress::of_sweep(&progress, || recommend.make(store.as_ref(), &options))?;
     let damaged = made_again(&progress);
     if !damaged.is_empty() {
         note(damaged.trim_end());
     }
-    if args.json { print_json(&made.to_json()) } else { print(&recommendation_text::render(&made)) }
+    let written =
+        report.map_or(Ok(()), |(file, _)| file.write_whole(recommendation_page::html(&made, &command).as_bytes()));
+    // The answer is printed even if its page cannot be written.
+    if args.json { print_json(&made.to_json()) } else { print(&recommendation_text::render(&made)) }?;
+    Ok(written?)
 }

@@ -31,6 +31,14 @@ pub struct RecommendArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
+    /// Writes a page: what to take, who gains and who pays, and all that was tried
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+
+    /// Overwrites the --report file even if flashlane did not write it
+    #[arg(long, requires = "report")]
+    pub force: bool,
+
     /// Prints JSON
     #[arg(long)]
     pub json: bool,

@@ -80,6 +80,26 @@ fn what_it_says_can_be_run() {
 }
 
 #[test]
+fn the_page_is_the_same_each_time_and_replaces_no_other_file() {
+    let desk = desk(2_000, 800);
+    let desk = desk.path();
+    let args = ["recommend", "s.toml", "--report", "page.html"];
+    let answer = good(desk, &args);
+    let page = fs::read_to_string(desk.join("page.html")).expect("a page");
+    let advice = answer.lines().find(|line| line.starts_with("Take ") || line.starts_with("Keep ")).expect("advice");
+    assert!(
+        page.contains(&format!("<p>{advice}</p>")) && page.contains("flashlane recommend s.toml --report page.html")
+    );
+    assert_eq!(page.matches(" of 3</td>").count(), 64, "all that was tried");
+    assert!(good(desk, &args) == answer && fs::read_to_string(desk.join("page.html")).expect("a page") == page);
+    fs::write(desk.join("page.html"), "mine").expect("written");
+    assert!(refused(desk, &args).contains("page.html: exists and is no report of flashlane"));
+    assert_eq!(fs::read(desk.join("page.html")).expect("there"), b"mine");
+    good(desk, &[&args[..], &["--force"]].concat());
+    assert!(refused(desk, &["recommend", "s.toml", "--report", "none/page.html"]).contains("in a folder that exists"));
+}
+
+#[test]
 fn a_recommendation_that_was_stopped_goes_on_where_it_stopped() {
     let desk = desk(6_000, 2_000);
     let desk = desk.path();

@@ -19,8 +19,8 @@ pub struct Recommendation {
     pub requests: u64,
     /// Runs made.
     pub runs: u64,
-    /// Schedulers and mixes tried.
-    pub tried: u64,
+    /// The schedulers and mixes tried, those that came farthest first, of these the best.
+    pub tried: Vec<Tried>,
     /// What it was chosen on, in words.
     pub chosen_on: String,
     /// What it was judged on, in words.
@@ -78,6 +78,23 @@ pub enum Role {
     Default,
     /// The best of those tried.
     Best,
+}
+
+/// A scheduler that was tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// Its name.
+    pub name: String,
+    /// It as a scenario names it.
+    pub written: String,
+    /// The last round that it was in, from 1.
+    pub round: u64,
+    /// How many rounds there were.
+    pub rounds: u64,
+    /// Mean response time over that of the first in that round.
+    pub ratio: f64,
+    /// Whether it kept the limits there.
+    pub keeps: bool,
 }
 
 /// A run that could not be made.

@@ -23,7 +23,10 @@ pub fn render(made: &Recommendation) -> String {
     let _ = writeln!(
         text,
         "{} runs of {} schedulers and mixes, chosen by their mean response time on {}, judged on {}",
-        made.runs, made.tried, made.chosen_on, made.judged_on
+        made.runs,
+        made.tried.len(),
+        made.chosen_on,
+        made.judged_on
     );
     let limits = if made.limits.is_empty() { "nothing".into() } else { made.limits.join(", ") };
     let _ = writeln!(text, "What has to be kept: {}\n", escaped(&limits));
@@ -32,15 +35,32 @@ pub fn render(made: &Recommendation) -> String {
     if !made.line.is_empty() {
         let _ = writeln!(text, "    {}\n", escaped(&made.line));
     }
-    let other = made.judged.iter().enumerate().find(|(i, judged)| judged.role == Role::Best && Some(*i) != made.take);
-    if let Some((_, best)) = other {
+    if let Some(best) = best_not_taken(made) {
         let _ = writeln!(text, "The best found: {}\n", escaped(&best.written));
     }
-    costs(&mut text, made);
-    text.push_str(&broken(made));
+    for costs in costs(made) {
+        let mut rows = table(costs.heads);
+        for row in costs.rows {
+            rows.add_row(row);
+        }
+        section(&mut text, &costs.title, rows);
+    }
+    let broken: String = broken(made).iter().map(|(name, what)| format!("  {name}: {}\n", escaped(what))).collect();
+    if !broken.is_empty() {
+        let _ = writeln!(text, "What breaks a limit\n{broken}");
+    }
     text.push_str(&ceiling(made));
-    text.push_str(&not_run(&made.failed));
+    let not_run: String = not_run(&made.failed).iter().map(|line| format!("{}\n", escaped(line))).collect();
+    if !not_run.is_empty() {
+        let _ = write!(text, "\n{not_run}");
+    }
     text
+}
+
+/// The best found, if it is something else than what to take.
+pub(super) fn best_not_taken(made: &Recommendation) -> Option<&Judged> {
+    let mut all = made.judged.iter().enumerate();
+    all.find(|(i, judged)| judged.role == Role::Best && Some(*i) != made.take).map(|(_, best)| best)
 }
 
 /// What to take, and why, in one sentence or two.
@@ -121,37 +141,45 @@ fn label(judged: &Judged) -> String {
     }
 }
 
-/// What each flow gains or pays, and the device.
-fn costs(text: &mut String, made: &Recommendation) {
-    let heads = |first: &str| {
-        let others = made.judged.iter().skip(1).flat_map(|judged| [label(judged), "Δ".into()]);
-        let heads = [first.to_owned(), label(&made.judged[0])].into_iter().chain(others);
-        table(heads.collect::<Vec<String>>())
-    };
+/// A table of what each flow gains or pays.
+pub(super) struct Costs {
+    pub(super) title: String,
+    pub(super) heads: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+/// What each flow gains or pays, and the device; nothing where nobody was judged.
+pub(super) fn costs(made: &Recommendation) -> Vec<Costs> {
+    if made.judged.is_empty() {
+        return Vec::new();
+    }
+    let others = made.judged.iter().skip(1).flat_map(|judged| [label(judged), "Δ".into()]);
+    let heads: Vec<String> = [String::new(), label(&made.judged[0])].into_iter().chain(others).collect();
     let part = made.judged_on.split(',').next().unwrap_or_default();
     let figures: Vec<&RunStats> = made.judged.iter().map(|judged| &judged.figures).collect();
     let of: [(&str, Value); 2] =
         [("Mean response time", |response| response.mean_ns), ("p99", |response| response.p99_ns)];
+    let mut all = Vec::new();
     for (title, value) in of {
-        let mut rows = heads("");
+        let mut rows = Vec::new();
         for (flow, first) in figures[0].flows.iter().enumerate() {
             for (kind, get) in kinds(&figures, flow) {
                 let values: Vec<Option<f64>> =
                     figures.iter().map(|one| get(&one.flows[flow]).as_ref().map(value)).collect();
-                rows.add_row(row(format!("{} {kind}", escaped(&first.name)), &values, time, Sense::Time));
+                rows.push(row(format!("{} {kind}", escaped(&first.name)), &values, time, Sense::Time));
             }
         }
-        section(text, &format!("{title} on {part}"), rows);
+        all.push(Costs { title: format!("{title} on {part}"), heads: heads.clone(), rows });
     }
-    let mut rows = heads("");
     let three = |value: f64| format!("{value:.3}");
     let amplification: Vec<Option<f64>> = figures.iter().map(|one| one.write_amplification).collect();
-    rows.add_row(row("write amplification".into(), &amplification, three, Sense::Amount));
+    let mut rows = vec![row("write amplification".into(), &amplification, three, Sense::Amount)];
     if figures[0].fairness.is_some() {
         let fairness: Vec<Option<f64>> = figures.iter().map(|one| one.fairness).collect();
-        rows.add_row(row("fairness".into(), &fairness, three, Sense::Amount));
+        rows.push(row("fairness".into(), &fairness, three, Sense::Amount));
     }
-    section(text, &format!("Device on {part}"), rows);
+    all.push(Costs { title: format!("Device on {part}"), heads, rows });
+    all
 }
 
 /// A time of a kind of request.
@@ -183,26 +211,27 @@ fn row(name: String, values: &[Option<f64>], show: impl Fn(f64) -> String, sense
     cells
 }
 
-/// The limits that those judged break.
-fn broken(made: &Recommendation) -> String {
+/// Those judged that break limits, and which.
+pub(super) fn broken(made: &Recommendation) -> Vec<(String, String)> {
     let broken = made.judged.iter().filter(|judged| !judged.broken.is_empty());
-    let lines: String =
-        broken.map(|judged| format!("  {}: {}\n", label(judged), escaped(&judged.broken.join("; ")))).collect();
-    if lines.is_empty() { lines } else { format!("What breaks a limit\n{lines}\n") }
+    broken.map(|judged| (label(judged), judged.broken.join("; "))).collect()
 }
 
-/// How far those judged are from what no scheduler can beat.
+/// How far each of those judged is from what no scheduler can beat.
+pub(super) fn gaps(made: &Recommendation) -> Vec<(String, String)> {
+    made.judged.iter().filter_map(|judged| Some((label(judged), judged.ceiling.as_ref()?.words()))).collect()
+}
+
 fn ceiling(made: &Recommendation) -> String {
     if let Some(none) = &made.ceiling_none {
         return format!("Ceiling: none: {}\n", escaped(none));
     }
-    let gaps = made.judged.iter().filter_map(|judged| Some((judged, judged.ceiling.as_ref()?)));
-    let lines: String = gaps.map(|(judged, gap)| format!("  {}: {}\n", label(judged), gap.words())).collect();
+    let lines: String = gaps(made).iter().map(|(name, gap)| format!("  {name}: {gap}\n")).collect();
     format!("Ceiling, of the mean response time of all requests on {}\n{lines}", made.ceiling_on)
 }
 
 /// What could not be run, a line for each reason.
-fn not_run(failed: &[Failed]) -> String {
+pub(super) fn not_run(failed: &[Failed]) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for one in failed {
         match reasons.iter_mut().find(|(reason, _)| *reason == one.reason) {
@@ -210,15 +239,13 @@ fn not_run(failed: &[Failed]) -> String {
             None => reasons.push((&one.reason, vec![&one.scheduler])),
         }
     }
-    let line =
-        |(reason, names): (&str, Vec<&str>)| format!("Not run: {}: {}\n", escaped(&names.join(", ")), escaped(reason));
-    let lines: String = reasons.into_iter().map(line).collect();
-    if lines.is_empty() { lines } else { format!("\n{lines}") }
+    reasons.into_iter().map(|(reason, names)| format!("Not run: {}: {reason}", names.join(", "))).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::recommendation::PartyStats;
+    use super::super::recommendation::{PartyStats, Tried};
+    use super::super::recommendation_page::html;
     use super::*;
 
     fn judged(name: &str, role: Role, ratios: [f64; 2], broken: bool) -> Judged {
@@ -248,7 +275,7 @@ mod tests {
             device: "flin-isca18".into(),
             requests: 12_345,
             runs: 99,
-            tried: 64,
+            tried: (0..64).map(tried).collect(),
             chosen_on: "seed 1".into(),
             judged_on: "seeds 2 to 4".into(),
             limits: vec!["p99 of every flow at most +5 % against fcfs".into()],
@@ -261,6 +288,11 @@ mod tests {
             ceiling_on: "seed 2".into(),
             ceiling_none: Some("there are closed loops".into()),
         }
+    }
+
+    fn tried(number: u64) -> Tried {
+        let name = format!("scheduler <{number}>");
+        Tried { written: format!("{name:?}"), name, round: 1, rounds: 3, ratio: 0.5 + number as f64, keeps: number > 1 }
     }
 
     const FIRST: [f64; 2] = [1.0, 1.0];
@@ -341,6 +373,37 @@ mod tests {
             assert!(text.contains(part), "{part}\n{text}");
         }
         assert!(!text.contains("fairness"), "{text}");
+    }
+
+    #[test]
+    fn the_page_says_what_the_text_says() {
+        let all = vec![judged("fcfs", Role::First, FIRST, true), judged("late", Role::Default, [0.5, 0.5], false)];
+        let failed = vec![Failed { scheduler: "a".into(), reason: "no <buffer>".into() }];
+        let made = Recommendation { failed, ..made(all, Some(1)) };
+        let page = html(&made, "flashlane recommend <mine>");
+        for part in [
+            "12,345 requests on <b>flin-isca18</b>; 99 runs of 64 schedulers and mixes",
+            "<p>Take late, the default: 2.0 times as fast as fcfs. ",
+            "<pre><code>scheduler = &quot;late&quot;</code></pre>",
+            "<tr><th scope=\"row\">web reads</th><td>200.0 µs</td><td>100.0 µs</td><td>-50.0%</td></tr>",
+            "<p class=\"note\">fcfs breaks a limit: p99 of db is 9.000 ms where 1.000 ms is the most.</p>",
+            "<p>There is no bound: there are closed loops.</p>",
+            "<th scope=\"row\">scheduler &lt;0&gt;</th><td>1 of 3</td><td class=\"bar\">0.500<i style=\"inline-size: 0.8%\"></i></td><td>broken</td>",
+            "<td class=\"bar\">63.50<i style=\"inline-size: 100.0%\"></i></td><td>kept</td>",
+            "Not run: a: no &lt;buffer&gt;",
+            "flashlane recommend &lt;mine&gt;",
+        ] {
+            assert!(page.contains(part), "{part}\n{}", page.split("</header>").nth(1).unwrap_or(&page));
+        }
+        let few = Recommendation {
+            refusal: Some("too few".into()),
+            judged: Vec::new(),
+            tried: Vec::new(),
+            take: None,
+            ..made
+        };
+        let page = html(&few, "flashlane");
+        assert!(page.contains("Nothing was chosen: too few. Take the default, late.") && !page.contains("h-tried"));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Successive halving: all candidates on a small part, the better third of them on more, the best on all of the choosing part.
 
-use flashlane_report::results::{Failed, RunStats};
+use flashlane_report::results::{Failed, RunStats, Tried};
 use flashlane_scenario::{Document, Scenario};
 use flashlane_sim::RunError;
 
-use super::candidates::{Candidate, Candidates, with};
+use super::candidates::{Candidate, Candidates, with, written};
 use super::limits::{Limits, penalty};
 use super::parts::{Cut, Parts, until};
 use super::runs::Runs;
@@ -21,6 +21,8 @@ pub(super) struct Chosen {
     pub best: usize,
     /// For each candidate, its mean response time over that of the first on all of the choosing part, if it came so far.
     pub ratios: Vec<Option<f64>>,
+    /// How far each candidate came that ran, those that came farthest first, of these the best.
+    pub tried: Vec<Tried>,
     /// Runs that could not be made.
     pub failed: Vec<Failed>,
 }
@@ -54,6 +56,7 @@ pub(super) fn choose(
     let mut left: Vec<usize> = (0..candidates.all.len()).collect();
     let mut failed = Vec::new();
     let mut ratios = vec![None; candidates.all.len()];
+    let mut came: Vec<Option<(usize, Score)>> = vec![None; candidates.all.len()];
     let mut best = 0;
     for (round, cut) in parts.rounds.iter().enumerate() {
         let is_last = round + 1 == parts.rounds.len();
@@ -75,12 +78,31 @@ pub(super) fn choose(
         };
         let scores = ranked(figures.iter().map(score).collect(), is_last);
         best = scores[0].candidate;
+        scores.iter().for_each(|score| came[score.candidate] = Some((round, *score)));
         if is_last {
             scores.iter().for_each(|score| ratios[score.candidate] = Some(score.ratio));
         }
         left = going_on(&scores, candidates.default);
     }
-    Ok(Chosen { best, ratios, failed })
+    Ok(Chosen { best, ratios, tried: tried(candidates, came, parts.rounds.len()), failed })
+}
+
+/// How far each candidate came.
+fn tried(candidates: &Candidates, came: Vec<Option<(usize, Score)>>, rounds: usize) -> Vec<Tried> {
+    let mut came: Vec<(usize, Score)> = came.into_iter().flatten().collect();
+    came.sort_by(|(a_round, a), (b_round, b)| {
+        let order = b_round.cmp(a_round).then(a.ratio.total_cmp(&b.ratio));
+        order.then(a.candidate.cmp(&b.candidate))
+    });
+    let one = |(round, score): (usize, Score)| Tried {
+        name: candidates.all[score.candidate].name(),
+        written: written(&candidates.all[score.candidate].choice),
+        round: round as u64 + 1,
+        rounds: rounds as u64,
+        ratio: score.ratio,
+        keeps: score.penalty <= 1.0,
+    };
+    came.into_iter().map(one).collect()
 }
 
 /// The run of a candidate up to `cut`.

@@ -89,7 +89,8 @@ impl Recommend {
             let why = "no request counts in the part that was held out to judge";
             return Ok(self.refusal(parts.requests, why, runs.count()));
         };
-        Ok(self.answer(&parts, verdict, failed, runs.count()))
+        let answer = self.answer(&parts, verdict, runs.count());
+        Ok(Recommendation { tried: chosen.tried, failed, ..answer })
     }
 
     fn candidate(&self, number: usize) -> &Candidate {
@@ -111,7 +112,7 @@ impl Recommend {
             device: self.scenario.device_name(),
             requests,
             runs,
-            tried: 0,
+            tried: Vec::new(),
             chosen_on: String::new(),
             judged_on: String::new(),
             limits: Vec::new(),
@@ -126,11 +127,10 @@ impl Recommend {
         }
     }
 
-    fn answer(&self, parts: &Parts, verdict: Verdict, failed: Vec<Failed>, runs: u64) -> Recommendation {
+    fn answer(&self, parts: &Parts, verdict: Verdict, runs: u64) -> Recommendation {
         let line = verdict.take.map(|take| self.line(verdict.candidates[take]));
         let is_drawn = parts.held.len() > 1;
         Recommendation {
-            tried: self.candidates.all.len() as u64,
             chosen_on: parts.chosen_on.clone(),
             judged_on: parts.judged_on.clone(),
             limits: self.limits_in_words(),
@@ -138,7 +138,6 @@ impl Recommend {
             judged: verdict.judged,
             take: verdict.take,
             line: line.unwrap_or_default(),
-            failed,
             ceiling_on: match is_drawn {
                 true => format!("seed {}", self.scenario.seed().wrapping_add(1)),
                 false => "the second half".into(),
