@@ -5,6 +5,7 @@
 mod paper;
 mod recommend;
 mod run;
+mod serve;
 mod sweep;
 
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub use paper::PaperArgs;
 pub use recommend::RecommendArgs;
 use run::words;
 pub use run::{Format, Output, Workload};
+pub use serve::ServeArgs;
 pub use sweep::SweepArgs;
 
 /// The version, and the processors that this build runs on.
@@ -185,6 +187,19 @@ judged on requests that were held out: the second half of traces, other seeds of
 Limits are a value, a change against the scenario's first scheduler, or none."
     )]
     Recommend(RecommendArgs),
+
+    /// Serves the modelled drive as a block device in real time
+    #[command(
+        override_usage = "flashlane serve [OPTIONS] --nbd ADDRESS <SCENARIO.toml | --trace FILE>",
+        after_help = "\
+Examples:
+  flashlane serve mine.toml --nbd unix:drive.sock
+  fio --name=t --ioengine=nbd --uri='nbd+unix:///reader?socket=drive.sock' --rw=randread --bs=4k --iodepth=8 --size=64m
+  flashlane serve mine.toml --scheduler flin --nbd tcp:127.0.0.1:10809 --data drive.img
+
+Each flow of the scenario is an export of its own; where its requests would come from in a run does not matter. docs/serve.md says more."
+    )]
+    Serve(ServeArgs),
 
     /// Describes and converts trace files
     #[command(subcommand)]

@@ -26,6 +26,7 @@ mod progress;
 mod recommend;
 mod run;
 mod schedulers;
+mod serve;
 mod signals;
 mod spool;
 mod sweep;
@@ -95,6 +96,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
         }
         Command::Sweep(args) => sweep::act(&args),
         Command::Recommend(args) => recommend::act(&args),
+        Command::Serve(args) => serve::act(&args),
         Command::Paper(args) => paper::act(&args),
         Command::Oslab(args) => oslab::act(&args),
         Command::Trace(command) => traces::act(command),

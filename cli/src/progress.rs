@@ -31,6 +31,19 @@ pub fn of_paper<T>(progress: &flashlane_sweep::Progress, work: impl FnOnce(&dyn 
     })
 }
 
+/// Runs `work`, which gives a line now and then, and shows the last one. Between lines nothing is done.
+#[cfg(target_os = "linux")]
+pub fn of_seconds<T>(work: impl FnOnce(&mut dyn FnMut(&str)) -> T) -> T {
+    if !std::io::stderr().is_terminal() {
+        return work(&mut |_| {});
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    style(&bar, "{msg}");
+    let result = work(&mut |line| bar.set_message(line.to_owned()));
+    bar.finish_and_clear();
+    result
+}
+
 /// Runs `work` while `follow` updates a bar, if there is a terminal.
 fn watched<T>(follow: impl Fn(&ProgressBar) + Sync, work: impl FnOnce(Option<&ProgressBar>) -> T) -> T {
     if !std::io::stderr().is_terminal() {

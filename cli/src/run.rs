@@ -64,7 +64,8 @@ pub(crate) fn named(scenario: &Scenario, name: &str) -> Result<SchedulerChoice, 
     Ok(own.unwrap_or_else(|| SchedulerChoice::Named(name.to_owned())))
 }
 
-fn choose(scenario: &mut Scenario, flag: &'static str, choices: Vec<SchedulerChoice>) {
+/// Has the scenario run these schedulers, as `flag` says.
+pub(crate) fn choose(scenario: &mut Scenario, flag: &'static str, choices: Vec<SchedulerChoice>) {
     scenario.set("schedulers", flag, |document| {
         document.scheduler = None;
         document.schedulers = Some(choices);

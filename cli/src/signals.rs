@@ -21,9 +21,7 @@ mod handlers {
         // Sent when a file exceeds the system's limit. It must not end the program: the write then fails with an error
         // that names the file.
         signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
-        let ignored = ignored();
-        let wanted = ENDING.into_iter().map(|(signal, _)| signal).filter(|signal| ignored >> (signal - 1) & 1 == 0);
-        let mut signals = Signals::new(wanted)?;
+        let mut signals = Signals::new(heeded())?;
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             if let Some(signal) = signals.forever().next() {
                 crate::spool::remove();
@@ -41,6 +39,12 @@ mod handlers {
         Ok(())
     }
 
+    /// The signals that end the program, without those that were ignored when it began.
+    pub(super) fn heeded() -> Vec<i32> {
+        let ignored = ignored();
+        ENDING.into_iter().map(|(signal, _)| signal).filter(|signal| ignored >> (signal - 1) & 1 == 0).collect()
+    }
+
     /// The ignored signals, one bit each, as far as the system reports them.
     fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -55,6 +59,12 @@ pub fn install_handlers() -> Result<(), Failure> {
     let mut result = Ok(());
     INSTALLED.call_once(|| result = install());
     result
+}
+
+/// The signals on which a server ends, which does so itself.
+#[cfg(target_os = "linux")]
+pub fn ending() -> Vec<i32> {
+    handlers::heeded()
 }
 
 fn install() -> Result<(), Failure> {

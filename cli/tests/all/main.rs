@@ -19,6 +19,8 @@ mod paper_runs;
 mod readings;
 #[cfg(unix)]
 mod recommend;
+#[cfg(target_os = "linux")]
+mod serve;
 #[cfg(unix)]
 mod sweep;
 #[cfg(unix)]

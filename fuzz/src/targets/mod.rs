@@ -7,6 +7,7 @@ mod allocation_order;
 mod columns;
 mod conditions;
 mod config;
+mod nbd;
 mod scenario;
 mod state_files;
 mod stores;
@@ -19,6 +20,7 @@ pub const ALL: &[Target] = &[
     columns::TARGET,
     conditions::TARGET,
     config::TARGET,
+    nbd::TARGET,
     scenario::TARGET,
     state_files::TARGET,
     stores::TARGET,

@@ -35,6 +35,7 @@ const REPORT: &str = "flashlane-report";
 const SIM: &str = "flashlane-sim";
 const SWEEP: &str = "flashlane-sweep";
 const PAPERS: &str = "flashlane-papers";
+const SERVE: &str = "flashlane-serve";
 const OSLAB: &str = "flashlane-oslab";
 const CLI: &str = "flashlane-cli";
 
@@ -73,10 +74,11 @@ const ALLOWED: &[AllowedDependencies] = &[
         ours: &[SCENARIO, SIM, PAPERS],
         foreign: Foreign::Only(&["rayon"]),
     },
+    AllowedDependencies { krate: SERVE, ours: &[CORE, SSD, OUTPUTS, SCENARIO, REPORT, SIM], foreign: Foreign::Any },
     AllowedDependencies { krate: OSLAB, ours: &[CORE, SCHED, SSD, HOST, SCENARIO], foreign: Foreign::Any },
     AllowedDependencies {
         krate: CLI,
-        ours: &[CORE, SCHED, OUTPUTS, TRACE, SCENARIO, REPORT, SIM, SWEEP, PAPERS, OSLAB],
+        ours: &[CORE, SCHED, OUTPUTS, TRACE, SCENARIO, REPORT, SIM, SWEEP, PAPERS, SERVE, OSLAB],
         foreign: Foreign::Any,
     },
     AllowedDependencies {
@@ -96,7 +98,7 @@ const ALLOWED: &[AllowedDependencies] = &[
     },
     AllowedDependencies {
         krate: "flashlane-fuzz",
-        ours: &[CORE, SCHED, SSD, HOST, OUTPUTS, TRACE, SCENARIO, SIM, SWEEP],
+        ours: &[CORE, SCHED, SSD, HOST, OUTPUTS, TRACE, SCENARIO, SIM, SWEEP, SERVE],
         foreign: Foreign::Any,
     },
     AllowedDependencies {

@@ -1,0 +1,151 @@
+//! `flashlane serve`: the modelled drive as a block device in real time.
+
+use crate::args::ServeArgs;
+use crate::fail::Failure;
+
+/// Runs `flashlane serve`.
+#[cfg(not(target_os = "linux"))]
+pub fn act(_: &ServeArgs) -> Result<(), Failure> {
+    Err(Failure::Fault("serve: waits for clients as only Linux can".into()))
+}
+
+/// Runs `flashlane serve`.
+#[cfg(target_os = "linux")]
+pub fn act(args: &ServeArgs) -> Result<(), Failure> {
+    linux::act(args)
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fmt::Write as _;
+    use std::time::Duration;
+
+    use flashlane_core::Op;
+    use flashlane_outputs::shown;
+    use flashlane_report::metrics::Histogram;
+    use flashlane_serve::{Options, Place, Report};
+
+    use crate::args::ServeArgs;
+    use crate::fail::Failure;
+    use crate::plan;
+    use crate::progress;
+    use crate::run::{choose, named};
+    use crate::signals;
+    use crate::text::{note, print};
+
+    /// Beyond this part of the drive's own times the machine is said not to keep up.
+    const LATE: f64 = 0.1;
+
+    pub(super) fn act(args: &ServeArgs) -> Result<(), Failure> {
+        let mut scenario = plan::scenario(&args.workload)?;
+        if let Some(name) = &args.scheduler {
+            let choice = named(&scenario, name)?;
+            choose(&mut scenario, "--scheduler", vec![choice]);
+        }
+        let drive = flashlane_sim::drive(&scenario)?;
+        let (scheduler, bytes) = (drive.scheduler.clone(), drive.bytes);
+        let exports: Vec<(String, u64)> =
+            drive.flows.iter().map(|flow| (flow.name.clone(), flow.range.length)).collect();
+        let options = Options {
+            nbd: args.nbd.clone(),
+            data: args.data.clone().map_or(Place::Memory, Place::File),
+            time_scale: args.time_scale,
+            spin: Duration::from_micros(args.spin_us.into()),
+        };
+        let (ready, _stop) = flashlane_serve::open(drive, &options, &signals::ending()).map_err(Failure::Input)?;
+        let mut text =
+            format!("{} on {} under {scheduler}, {} GB", scenario.name(), scenario.device_name(), gigabytes(bytes));
+        let _ = match &options.data {
+            Place::Memory => writeln!(text, "; contents in memory, lost when the server ends"),
+            Place::File(path) => writeln!(text, "; contents in {}", shown::path(path)),
+        };
+        let width = exports.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (name, bytes) in &exports {
+            let _ = writeln!(text, "  {name:width$}  {:>8} GB  {}", gigabytes(*bytes), options.nbd.uri(name));
+        }
+        text.push_str("Reads and writes; flush, FUA and trim are not offered yet. Ctrl-C ends it.\n");
+        print(&text)?;
+        let report = progress::of_seconds(|show| ready.run(show)).map_err(Failure::Fault)?;
+        finish(&report, args.time_scale)
+    }
+
+    /// Prints what was served, and says what went wrong.
+    fn finish(report: &Report, time_scale: f64) -> Result<(), Failure> {
+        print(&table(report))?;
+        for (reason, count) in &report.broken {
+            note(&format!("note: {count} connections were closed: {reason}"));
+        }
+        if report.turned_away > 0 {
+            note(&format!("note: {} connections were turned away: 256 at a time are served", report.turned_away));
+        }
+        if let Some(line) = behind(report, time_scale) {
+            note(&line);
+        }
+        match &report.fault {
+            Some(fault) => Err(Failure::Fault(fault.clone())),
+            None if report.file_failed => Err(Failure::Fault("--data: the file could not be read or written".into())),
+            None => Ok(()),
+        }
+    }
+
+    /// The table at the end.
+    fn table(report: &Report) -> String {
+        let mut text = format!(
+            "\n{:<16} {:<6} {:>10} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10}\n",
+            "export", "", "received", "done", "failed", "MB", "mean us", "p50 us", "p99 us"
+        );
+        for export in &report.exports {
+            for op in [Op::Read, Op::Write] {
+                let response = &export.response[op.index()];
+                let received = export.received[op.index()];
+                let _ = writeln!(
+                    text,
+                    "{:<16} {:<6} {received:>10} {:>10} {:>8} {:>10.1} {:>10.1} {:>10.1} {:>10.1}",
+                    export.name,
+                    op.name(),
+                    response.count(),
+                    received - response.count(),
+                    export.bytes[op.index()] as f64 / 1e6,
+                    response.mean().unwrap_or(0.0) / 1e3,
+                    us(response, 500_000),
+                    us(response, 990_000),
+                );
+            }
+        }
+        let received: u64 = report.exports.iter().flat_map(|export| export.received).sum();
+        let done: u64 = report.exports.iter().map(flashlane_serve::ExportReport::completed).sum();
+        let failed: u64 = report.exports.iter().map(|export| export.failed).sum();
+        let _ = writeln!(
+            text,
+            "commands: {} read = {done} done + {failed} failed + {} refused; times are the model's\n\
+             answered later than by the model: p50 {:.1} us, p99 {:.1} us, most {:.1} us",
+            received + report.refused,
+            report.refused,
+            us(&report.late, 500_000),
+            us(&report.late, 990_000),
+            report.late.max().unwrap_or(0) as f64 / 1e3,
+        );
+        text
+    }
+
+    /// What is said where answers came much later than by the model.
+    fn behind(report: &Report, time_scale: f64) -> Option<String> {
+        let mut all = Histogram::new();
+        report.exports.iter().flat_map(|export| &export.response).for_each(|response| all.merge(response));
+        let (own, late) = (us(&all, 500_000) * time_scale, us(&report.late, 500_000));
+        (late > LATE * own).then(|| {
+            format!(
+                "warning: half of the answers came {late:.0} us late or more, beside {own:.0} us of the drive itself: this machine does not \
+                 keep up; --time-scale 10 gives it ten times as long"
+            )
+        })
+    }
+
+    fn us(histogram: &Histogram, millionths: u32) -> f64 {
+        histogram.percentile(millionths).unwrap_or(0) as f64 / 1e3
+    }
+
+    fn gigabytes(bytes: u64) -> String {
+        format!("{:.1}", bytes as f64 / 1e9)
+    }
+}

@@ -1,0 +1,454 @@
+//! The server: one thread that owns the drive, the clock and the sockets.
+//!
+//! A round: the drive is advanced to now, what it has ended is answered; then the thread waits for the drive's next event or for a client,
+//! sleeping until shortly before the event and polling from there on; then everything that clients have sent is given to the drive at one
+//! instant, so that pages which belong together can meet. Without clients and events it sleeps.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use flashlane_core::{Op, Time};
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::{Timespec, epoll::Event};
+use rustix::fd::{AsFd, OwnedFd};
+
+use crate::address::Address;
+use crate::connection::{Connection, Socket};
+use crate::contents::{Contents, Done, Job, Work};
+use crate::nbd::{Command, Error, Export, Kind};
+use crate::real_time::{Ended, RealTime};
+use crate::statistics::Statistics;
+use crate::{Options, Report};
+
+/// The most connections at a time; further ones are closed at once.
+const MAX_CONNECTIONS: usize = 256;
+
+/// Bytes that are read of a connection before the next one has its turn.
+const READ_BYTES: usize = 256 << 10;
+
+/// How long commands under way are waited for when the server ends.
+const END: Duration = Duration::from_secs(5);
+
+/// What the poll reports: a connection by its number, or one of these.
+const LISTENER: u64 = u64::MAX;
+const SIGNALS: u64 = u64::MAX - 1;
+const CONTENTS: u64 = u64::MAX - 2;
+
+/// A command of a client, from its arrival until it is answered.
+#[derive(Debug)]
+struct Asked {
+    connection: usize,
+    generation: u64,
+    export: usize,
+    command: Command,
+    /// When the drive ended it, simulated ns; how long it took.
+    ended: (Time, u64),
+}
+
+enum Listener {
+    Unix(UnixListener),
+    Tcp(TcpListener),
+}
+
+impl Listener {
+    fn open(address: &Address) -> io::Result<Listener> {
+        match address {
+            Address::Unix(path) => match UnixListener::bind(path) {
+                Err(why) if why.kind() == io::ErrorKind::AddrInUse && is_left_over(path) => {
+                    std::fs::remove_file(path)?;
+                    UnixListener::bind(path).map(Listener::Unix)
+                }
+                bound => bound.map(Listener::Unix),
+            },
+            Address::Tcp(address) => TcpListener::bind(address).map(Listener::Tcp),
+        }
+    }
+
+    fn accept(&self) -> io::Result<Socket> {
+        match self {
+            Listener::Unix(listener) => {
+                let (socket, _) = listener.accept()?;
+                socket.set_nonblocking(true)?;
+                Ok(Socket::Unix(socket))
+            }
+            Listener::Tcp(listener) => {
+                let (socket, _) = listener.accept()?;
+                socket.set_nonblocking(true)?;
+                socket.set_nodelay(true)?;
+                Ok(Socket::Tcp(socket))
+            }
+        }
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        match self {
+            Listener::Unix(listener) => listener.set_nonblocking(true),
+            Listener::Tcp(listener) => listener.set_nonblocking(true),
+        }
+    }
+}
+
+/// Whether a file is the socket of a server that did not end by itself: nobody listens there.
+fn is_left_over(path: &std::path::Path) -> bool {
+    let refused = || UnixStream::connect(path).is_err_and(|why| why.kind() == io::ErrorKind::ConnectionRefused);
+    std::fs::metadata(path).is_ok_and(|found| found.file_type().is_socket()) && refused()
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> rustix::fd::BorrowedFd<'_> {
+        match self {
+            Listener::Unix(listener) => listener.as_fd(),
+            Listener::Tcp(listener) => listener.as_fd(),
+        }
+    }
+}
+
+/// The server while it runs.
+pub(crate) struct Server {
+    poll: OwnedFd,
+    listener: Option<Listener>,
+    stop: OwnedFd,
+    exports: Arc<[Export]>,
+    /// First byte of each export on the drive.
+    first_byte: Vec<u64>,
+    drive: RealTime<u64>,
+    contents: Contents,
+    /// Commands that the drive or the contents have, by ticket.
+    asked: BTreeMap<u64, Asked>,
+    next_ticket: u64,
+    connections: Vec<Option<Connection>>,
+    accepted: u64,
+    spin: Duration,
+    statistics: Statistics,
+    fault: Option<String>,
+    buffer: Vec<u8>,
+}
+
+impl Server {
+    /// A server that listens; bytes that arrive at `stop` end it.
+    ///
+    /// # Errors
+    /// An address that cannot be listened at, a file that cannot be opened, in words.
+    pub(crate) fn open(drive: flashlane_sim::Drive, options: &Options, stop: OwnedFd) -> Result<Server, String> {
+        let export = |flow: &flashlane_scenario::FlowPlan| Export {
+            name: flow.name.clone(),
+            bytes: flow.range.length,
+            preferred: drive.page_bytes,
+        };
+        let exports: Arc<[Export]> = drive.flows.iter().map(export).collect();
+        let first_byte = drive.flows.iter().map(|flow| flow.range.offset).collect();
+        let contents = Contents::open(&options.data, drive.bytes)?;
+        let failed = |why: &dyn std::fmt::Display| format!("--nbd {}: cannot be listened at: {why}", options.nbd);
+        let listener = Listener::open(&options.nbd).map_err(|why| failed(&why))?;
+        listener.prepare().map_err(|why| failed(&why))?;
+        let statistics = Statistics::new(exports.len());
+        let machine = |why: rustix::io::Errno| format!("cannot wait for clients: {why}");
+        let poll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(machine)?;
+        let watch = |fd: rustix::fd::BorrowedFd<'_>, data| {
+            epoll::add(&poll, fd, EventData::new_u64(data), EventFlags::IN).map_err(machine)
+        };
+        watch(listener.as_fd(), LISTENER)?;
+        watch(stop.as_fd(), SIGNALS)?;
+        if let Contents::File(worker) = &contents {
+            watch(worker.wakes().as_fd(), CONTENTS)?;
+        }
+        Ok(Server {
+            poll,
+            listener: Some(listener),
+            stop,
+            exports,
+            first_byte,
+            drive: RealTime::new(drive.device, options.time_scale),
+            contents,
+            asked: BTreeMap::new(),
+            next_ticket: 0,
+            connections: Vec::new(),
+            accepted: 0,
+            spin: options.spin,
+            statistics,
+            fault: None,
+            buffer: vec![0; READ_BYTES],
+        })
+    }
+
+    /// Serves until it is stopped; `show` gets a line about the last second, at most once a second.
+    ///
+    /// # Errors
+    /// The machine fails, in words.
+    pub(crate) fn run(mut self, show: &mut dyn FnMut(&str)) -> Result<Report, String> {
+        let mut ended = Vec::new();
+        let mut events: Vec<Event> = Vec::with_capacity(256);
+        let mut stopping: Option<Instant> = None;
+        let mut shown = Instant::now();
+        loop {
+            self.drive.advance(&mut ended);
+            for one in ended.drain(..) {
+                self.ended(one);
+            }
+            self.find_fault();
+            self.send_all();
+            self.resume();
+            let mut next = self.drive.next_event();
+            if let Some(since) = stopping {
+                let left = END.saturating_sub(since.elapsed());
+                if self.asked.is_empty() || left.is_zero() {
+                    break;
+                }
+                next = Some(next.map_or(left, |next| next.min(left)));
+            }
+            self.wait(next, &mut events)?;
+            if self.take(&events) && stopping.is_none() {
+                stopping = Some(Instant::now());
+                self.begin_end();
+            }
+            if shown.elapsed() >= Duration::from_secs(1) {
+                if let Some(line) = self.statistics.last_second(shown.elapsed()) {
+                    show(&line);
+                }
+                shown = Instant::now();
+            }
+        }
+        self.refuse_the_rest();
+        let Server { statistics, exports, fault, connections, .. } = self;
+        let refused = connections.iter().flatten().map(|connection| connection.session.refused()).sum::<u64>();
+        Ok(statistics.report(&exports, refused, fault))
+    }
+
+    /// Waits for clients, or for the drive's next event, which is so far away.
+    fn wait(&self, next: Option<Duration>, events: &mut Vec<Event>) -> Result<(), String> {
+        // The last part of a wait is polled: the system wakes a thread late.
+        let limit = next.map(|next| next.saturating_sub(self.spin));
+        let limit =
+            limit.map(|limit| Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() });
+        events.clear();
+        match epoll::wait(&self.poll, rustix::buffer::spare_capacity(events), limit.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(why) => Err(format!("cannot wait for clients: {why}")),
+        }
+    }
+
+    /// Takes what has happened, commands all at one instant; whether the server is to end.
+    fn take(&mut self, events: &[Event]) -> bool {
+        let mut stop = false;
+        let mut readable = Vec::new();
+        for event in events {
+            match event.data.u64() {
+                LISTENER => self.accept(),
+                SIGNALS => stop = true,
+                CONTENTS => self.contents_done(),
+                number => readable.push(number as usize),
+            }
+        }
+        if !readable.is_empty() {
+            self.receive(&readable);
+        }
+        stop
+    }
+
+    /// Accepts every client that waits.
+    fn accept(&mut self) {
+        while let Some(Ok(socket)) = self.listener.as_ref().map(Listener::accept) {
+            let free = self.connections.iter().position(Option::is_none);
+            let number = free.unwrap_or(self.connections.len());
+            if number >= MAX_CONNECTIONS {
+                self.statistics.turned_away += 1;
+                continue;
+            }
+            if epoll::add(&self.poll, &socket, EventData::new_u64(number as u64), EventFlags::IN).is_err() {
+                continue;
+            }
+            self.accepted += 1;
+            let connection = Some(Connection::new(socket, Arc::clone(&self.exports), self.accepted));
+            if number == self.connections.len() {
+                self.connections.push(connection);
+            } else {
+                self.connections[number] = connection;
+            }
+        }
+    }
+
+    /// Gives the drive what these clients have sent.
+    fn receive(&mut self, readable: &[usize]) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        self.give(readable, |connection, commands| {
+            if connection.wanted().0 && !connection.session.is_paused() {
+                return connection.receive(&mut buffer, commands);
+            }
+            None
+        });
+        self.buffer = buffer;
+    }
+
+    /// Gives the drive commands that had to wait until others of their client were answered.
+    fn resume(&mut self) {
+        let waits = |slot: &Option<Connection>| slot.as_ref().is_some_and(Connection::is_resumable);
+        let waiting: Vec<usize> = (0..self.connections.len()).filter(|&i| waits(&self.connections[i])).collect();
+        if !waiting.is_empty() {
+            self.give(&waiting, |connection, commands| connection.understand(&[], commands));
+        }
+    }
+
+    /// Gives the drive the commands that `take` finds at these connections, all at one instant.
+    fn give(
+        &mut self,
+        numbers: &[usize],
+        mut take: impl FnMut(&mut Connection, &mut Vec<Command>) -> Option<&'static str>,
+    ) {
+        let now = self.drive.now();
+        let mut commands = Vec::new();
+        for &number in numbers {
+            let Some(connection) = self.connections.get_mut(number).and_then(Option::as_mut) else { continue };
+            if let Some(reason) = take(connection, &mut commands) {
+                self.statistics.broke(reason);
+            }
+            let (generation, Some(export)) = (connection.generation, connection.session.export()) else { continue };
+            for command in commands.drain(..) {
+                self.submit(now, Asked { connection: number, generation, export, command, ended: (now, 0) });
+            }
+        }
+    }
+
+    /// Gives the drive a command.
+    fn submit(&mut self, now: Time, asked: Asked) {
+        let Asked { connection, export, ref command, .. } = asked;
+        let (op, held) = match &command.kind {
+            Kind::Read => (Op::Read, command.length as usize),
+            Kind::Write(bytes) => (Op::Write, bytes.len()),
+        };
+        if let Some(connection) = &mut self.connections[connection] {
+            connection.under_way += 1;
+            connection.held += held;
+        }
+        self.statistics.received(export, op);
+        let extent = (self.first_byte[export] + command.offset, u64::from(command.length));
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        self.asked.insert(ticket, asked);
+        if let Err(ticket) = self.drive.submit(now, export as u16, op, extent, ticket) {
+            self.fail(ticket, Error::Io);
+        }
+    }
+
+    /// The drive has ended a command: its bytes are read or written now.
+    fn ended(&mut self, ended: Ended<u64>) {
+        let Some(asked) = self.asked.get_mut(&ended.of) else { return };
+        asked.ended = (ended.at, ended.response_ns);
+        let offset = self.first_byte[asked.export] + asked.command.offset;
+        let work = match &mut asked.command.kind {
+            Kind::Read => Work::Read(asked.command.length),
+            Kind::Write(bytes) => Work::Write(std::mem::take(bytes)),
+        };
+        if let Some(done) = self.contents.act(Job { ticket: ended.of, offset, work }) {
+            self.answer(done);
+        }
+    }
+
+    /// Takes the jobs that the thread of the contents has done.
+    fn contents_done(&mut self) {
+        let Contents::File(worker) = &self.contents else { return };
+        worker.clear();
+        while let Contents::File(worker) = &self.contents
+            && let Some(done) = worker.next_done()
+        {
+            self.answer(done);
+        }
+    }
+
+    /// Answers a command whose bytes have been read or written.
+    fn answer(&mut self, done: Done) {
+        let Ok(data) = done.result else {
+            self.statistics.file_failed();
+            return self.fail(done.ticket, Error::Io);
+        };
+        let Some(asked) = self.asked.remove(&done.ticket) else { return };
+        let (at, response_ns) = asked.ended;
+        let op = if matches!(asked.command.kind, Kind::Read) { Op::Read } else { Op::Write };
+        self.statistics.completed(asked.export, op, asked.command.length, response_ns, self.drive.since(at));
+        let Command { cookie, offset, .. } = asked.command;
+        self.reply(&asked, |session, out| match op {
+            Op::Read => session.answer_read(out, cookie, offset, &data),
+            Op::Write => session.answer_write(out, cookie),
+        });
+    }
+
+    fn fail(&mut self, ticket: u64, error: Error) {
+        let Some(asked) = self.asked.remove(&ticket) else { return };
+        self.statistics.failed(asked.export);
+        let (cookie, is_read) = (asked.command.cookie, matches!(asked.command.kind, Kind::Read));
+        self.reply(&asked, |session, out| session.fail(out, cookie, is_read, error));
+    }
+
+    /// Adds to what the client of a command is sent, if it is still there.
+    fn reply(&mut self, asked: &Asked, answer: impl FnOnce(&crate::nbd::Session, &mut Vec<u8>)) {
+        let Some(connection) = &mut self.connections[asked.connection] else { return };
+        if connection.generation != asked.generation {
+            return;
+        }
+        connection.under_way -= 1;
+        connection.held -= asked.command.length as usize;
+        connection.answer(answer);
+    }
+
+    /// Once the drive has stopped, everything that it had is answered with an error.
+    fn find_fault(&mut self) {
+        if let Some((message, tickets)) = self.drive.fault() {
+            self.fault.get_or_insert(message);
+            tickets.into_iter().for_each(|ticket| self.fail(ticket, Error::Io));
+        }
+    }
+
+    /// Sends what waits to be sent, closes what is over, and watches for what can come.
+    fn send_all(&mut self) {
+        for (number, slot) in self.connections.iter_mut().enumerate() {
+            let Some(connection) = slot else { continue };
+            connection.send();
+            if connection.is_over() {
+                self.statistics.closed(connection.session.refused());
+                *slot = None;
+                continue;
+            }
+            watch(&self.poll, number, connection);
+        }
+    }
+
+    /// No more clients and no more commands.
+    fn begin_end(&mut self) {
+        self.listener = None;
+        let _ = epoll::delete(&self.poll, &self.stop);
+        self.connections.iter_mut().flatten().for_each(|connection| connection.closing = true);
+    }
+
+    /// Answers what was not answered in time.
+    fn refuse_the_rest(&mut self) {
+        let left: Vec<u64> = self.asked.keys().copied().collect();
+        left.into_iter().for_each(|ticket| self.fail(ticket, Error::Shutdown));
+        self.send_all();
+    }
+}
+
+/// Watches a connection for what can be done with it. What is watched for nothing is taken out: the poll would report again and again that
+/// the client is gone.
+fn watch(poll: &OwnedFd, number: usize, connection: &mut Connection) {
+    let wanted = connection.wanted();
+    let watched = std::mem::replace(&mut connection.watched, wanted);
+    if wanted == watched {
+        return;
+    }
+    let mut flags = EventFlags::empty();
+    flags.set(EventFlags::IN, wanted.0);
+    flags.set(EventFlags::OUT, wanted.1);
+    let (socket, data) = (&connection.socket, EventData::new_u64(number as u64));
+    let changed = match (watched, wanted) {
+        (_, (false, false)) => epoll::delete(poll, socket),
+        ((false, false), _) => epoll::add(poll, socket, data, flags),
+        _ => epoll::modify(poll, socket, data, flags),
+    };
+    if changed.is_err() {
+        connection.abandon();
+    }
+}

@@ -1,0 +1,126 @@
+//! What was served, how long the modelled drive took, and how late the machine answered.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use flashlane_core::Op;
+use flashlane_report::metrics::Histogram;
+
+use crate::nbd::Export;
+
+/// The figures of a server.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// One for each export.
+    pub exports: Vec<ExportReport>,
+    /// How much later than by the model commands were answered, real ns.
+    pub late: Histogram,
+    /// Commands that were answered with an error at once: beyond the end, or none that the server has.
+    pub refused: u64,
+    /// Connections that were closed because the client broke the protocol, by the reason.
+    pub broken: BTreeMap<&'static str, u64>,
+    /// Connections that were closed at once because there were too many.
+    pub turned_away: u64,
+    /// Why the modelled drive stopped, if it did.
+    pub fault: Option<String>,
+    /// Whether the file with the contents could not be read or written.
+    pub file_failed: bool,
+}
+
+/// The figures of an export.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct ExportReport {
+    /// Its name.
+    pub name: String,
+    /// Reads and writes that the drive was given.
+    pub received: [u64; 2],
+    /// Those that failed: the drive has stopped, or the server ended before they were done.
+    pub failed: u64,
+    /// Bytes of those that are done.
+    pub bytes: [u64; 2],
+    /// How long the drive took for those that are done, simulated ns.
+    pub response: [Histogram; 2],
+}
+
+impl ExportReport {
+    /// Commands that are done.
+    pub fn completed(&self) -> u64 {
+        self.response.iter().map(Histogram::count).sum()
+    }
+}
+
+/// Statistics while the server runs.
+pub(crate) struct Statistics {
+    report: Report,
+    /// Of commands since the last line: how many, their bytes, and how late.
+    bytes: u64,
+    late: Histogram,
+    pub(crate) turned_away: u64,
+}
+
+impl Statistics {
+    pub(crate) fn new(exports: usize) -> Statistics {
+        let report = Report {
+            exports: vec![ExportReport::default(); exports],
+            late: Histogram::new(),
+            refused: 0,
+            broken: BTreeMap::new(),
+            turned_away: 0,
+            fault: None,
+            file_failed: false,
+        };
+        Statistics { report, bytes: 0, late: Histogram::new(), turned_away: 0 }
+    }
+
+    pub(crate) fn received(&mut self, export: usize, op: Op) {
+        self.report.exports[export].received[op.index()] += 1;
+    }
+
+    pub(crate) fn completed(&mut self, export: usize, op: Op, bytes: u32, response_ns: u64, late: Duration) {
+        let export = &mut self.report.exports[export];
+        export.response[op.index()].record(response_ns);
+        export.bytes[op.index()] += u64::from(bytes);
+        self.bytes += u64::from(bytes);
+        self.late.record(late.as_nanos() as u64);
+    }
+
+    pub(crate) fn failed(&mut self, export: usize) {
+        self.report.exports[export].failed += 1;
+    }
+
+    pub(crate) fn broke(&mut self, reason: &'static str) {
+        *self.report.broken.entry(reason).or_default() += 1;
+    }
+
+    pub(crate) fn file_failed(&mut self) {
+        self.report.file_failed = true;
+    }
+
+    /// A connection is over, of whose commands this many were refused.
+    pub(crate) fn closed(&mut self, refused: u64) {
+        self.report.refused += refused;
+    }
+
+    /// The commands since the last call, in a line; `None` if there were none.
+    pub(crate) fn last_second(&mut self, passed: Duration) -> Option<String> {
+        let late = std::mem::take(&mut self.late);
+        let bytes = std::mem::take(&mut self.bytes);
+        self.report.late.merge(&late);
+        let seconds = passed.as_secs_f64();
+        let [median, p99] = [500_000, 990_000].map(|rank| late.percentile(rank).unwrap_or(0) as f64 / 1e3);
+        (late.count() > 0).then(|| {
+            let (rate, megabytes) = (late.count() as f64 / seconds, bytes as f64 / seconds / 1e6);
+            format!("{rate:.0} IOPS, {megabytes:.1} MB/s, answered {median:.0} us late (p99 {p99:.0} us)")
+        })
+    }
+
+    /// All figures; `refused` are those of the connections that are still open.
+    pub(crate) fn report(mut self, exports: &[Export], refused: u64, fault: Option<String>) -> Report {
+        self.report.late.merge(&self.late);
+        for (figures, export) in self.report.exports.iter_mut().zip(exports) {
+            figures.name.clone_from(&export.name);
+        }
+        let refused = self.report.refused + refused;
+        Report { refused, fault, turned_away: self.turned_away, ..self.report }
+    }
+}

@@ -1,0 +1,235 @@
+//! A served drive and its clients: what is written is read, bad clients disturb nobody, figures add up.
+#![cfg(target_os = "linux")]
+
+mod client;
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use client::{Client, greeted};
+use flashlane_scenario::Scenario;
+use flashlane_serve::{Options, Place, Report, Stop, open};
+
+/// Two tenants on a small fast drive.
+const SCENARIO: &str = "\
+scheduler = \"read-first\"
+[device]
+preset = \"flin-isca18\"
+geometry.blocks_per_plane = 32
+geometry.pages_per_block = 16
+ftl.over_provisioning_percent = 60
+precondition.state = \"steady\"
+[[flow]]
+name = \"db\"
+synthetic = { read_ratio = 0.5, rate_iops = 1000, requests = 1 }
+[[flow]]
+name = \"backup\"
+synthetic = { read_ratio = 0.5, rate_iops = 1000, requests = 1 }
+";
+
+/// A server on a thread of its own.
+struct Served {
+    stop: Stop,
+    thread: JoinHandle<Report>,
+}
+
+impl Served {
+    fn begin(socket: &Path, data: Place, time_scale: f64) -> Served {
+        let nbd = flashlane_serve::Address::Unix(socket.to_owned());
+        let options = Options { nbd, data, time_scale, spin: Duration::from_micros(20) };
+        let (tell, told) = channel();
+        // The drive's scheduler stays on the thread that made it.
+        let thread = std::thread::spawn(move || {
+            let scenario = Scenario::parse("t.toml", SCENARIO.to_owned()).unwrap_or_else(|why| panic!("{why}"));
+            let drive = flashlane_sim::drive(&scenario).unwrap_or_else(|why| panic!("{why}"));
+            let (ready, stop) = open(drive, &options, &[]).unwrap_or_else(|why| panic!("{why}"));
+            tell.send(stop).expect("a test");
+            ready.run(&mut |_| {}).unwrap_or_else(|why| panic!("{why}"))
+        });
+        Served { stop: told.recv().expect("a server"), thread }
+    }
+
+    fn end(self) -> Report {
+        self.stop.now();
+        self.thread.join().expect("a report")
+    }
+}
+
+/// Numbers that look random, the same in every run.
+fn mixed(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut state = seed;
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    }
+}
+
+/// Random commands of any alignment against a plain copy, in both forms of answers and for both places of the bytes; several commands in
+/// flight; what was written through one connection is read through another; the file is the same after another start.
+#[test]
+fn what_was_written_is_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("contents");
+    for (place, structured) in [(Place::Memory, false), (Place::File(file.clone()), true)] {
+        let socket = folder.path().join("socket");
+        let served = Served::begin(&socket, place.clone(), 0.01);
+        let mut one = Client::open(&socket, "backup", structured);
+        let mut plain = vec![0; 4 << 20];
+        assert!(one.bytes > plain.len() as u64);
+        let mut random = mixed(7);
+        for round in 0..300_u64 {
+            let (offset, sectors) = (512 * random(8000), 1 + random(128));
+            let length = 512 * sectors;
+            if random(2) == 0 {
+                let data: Vec<u8> = (0..length).map(|at| (at * 7 + round) as u8).collect();
+                plain[offset as usize..][..data.len()].copy_from_slice(&data);
+                one.write(offset, &data);
+            } else {
+                assert!(one.read(offset, length as u32) == plain[offset as usize..][..length as usize], "{round}");
+            }
+        }
+        // Sixty-four at once, of which each is answered once.
+        let mut cookies: Vec<u64> = (0..64).map(|at| one.send(0, at * 4096, 4096, &[])).collect();
+        for _ in 0..64 {
+            let (cookie, error, data) = one.answer(4096);
+            let at = cookies.iter().position(|known| *known == cookie).expect("a cookie of these");
+            let first = (cookie - cookies.iter().min().expect("some").min(&cookie)) as usize;
+            assert_eq!((error, data.len()), (0, 4096), "{first}");
+            cookies.swap_remove(at);
+        }
+        let mut other = Client::open(&socket, "backup", !structured);
+        assert!(other.read(0, 4 << 20) == plain, "through another connection");
+        let mut neighbour = Client::open(&socket, "db", structured);
+        assert!(neighbour.read(0, 1 << 20).iter().all(|byte| *byte == 0), "the tenants have parts of their own");
+        let report = served.end();
+        let [db, backup] = &report.exports[..] else { panic!("two exports") };
+        assert_eq!((db.name.as_str(), db.received, db.completed()), ("db", [1, 0], 1));
+        assert_eq!((backup.received.iter().sum::<u64>(), backup.completed(), backup.failed), (365, 365, 0));
+        assert_eq!((report.late.count(), report.refused, report.broken.len(), report.fault), (366, 0, 0, None));
+        assert!(!socket.exists(), "the socket is removed");
+
+        let again = Served::begin(&socket, place.clone(), 0.01);
+        let mut later = Client::open(&socket, "backup", structured);
+        let kept = later.read(0, 4 << 20);
+        match place {
+            Place::Memory => assert!(kept.iter().all(|byte| *byte == 0), "memory is lost"),
+            Place::File(_) => assert!(kept == plain, "the file is kept"),
+        }
+        again.end();
+    }
+    let size = std::fs::metadata(&file).expect("the file").len();
+    assert!(size > 16 << 20, "the whole drive, {size} bytes");
+}
+
+/// A read takes as long as the drive does, times the scale; sixteen at once on sixteen chips take as long as one.
+#[test]
+fn commands_take_their_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("socket");
+    let served = Served::begin(&socket, Place::Memory, 100.0);
+    let mut client = Client::open(&socket, "db", false);
+    let began = Instant::now();
+    client.read(0, 4096);
+    // 75 us in the array and 10 us on the bus, a hundred times.
+    let alone = began.elapsed();
+    assert!(alone > Duration::from_millis(7), "{alone:?}");
+    let report = served.end();
+    let response = report.exports[0].response[0].mean().expect("one") as u64;
+    assert!((75_000..120_000).contains(&response), "{response}");
+    assert!(alone >= Duration::from_nanos(100 * response), "{alone:?} for {response} ns");
+}
+
+/// While these clients misbehave another one is served, and none of them ends the server.
+#[test]
+fn bad_clients_disturb_nobody() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("socket");
+    let served = Served::begin(&socket, Place::Memory, 0.01);
+    let mut good = Client::open(&socket, "db", false);
+    good.write(0, &[5; 4096]);
+    let closed = |mut stream: std::os::unix::net::UnixStream| {
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).is_ok()
+    };
+    // What is no handshake; an option that has no end; a command that is none; one that is too large.
+    let mut garbage = greeted(&socket);
+    garbage.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("sent");
+    assert!(closed(garbage));
+    let mut endless = greeted(&socket);
+    endless.write_all(b"\0\0\0\x03IHAVEOPT\0\0\0\x03\xff\xff\xff\xff").expect("sent");
+    assert!(closed(endless));
+    let mut wild = Client::open(&socket, "db", false);
+    wild.socket.write_all(&[9; 28]).expect("sent");
+    assert!(closed(wild.socket));
+    let mut huge = Client::open(&socket, "db", false);
+    huge.send(1, 0, (32 << 20) + 512, &[]);
+    assert!(closed(huge.socket));
+    // Beyond the end, one byte, a command that the drive has not: refused one by one, and the next is served.
+    let mut beyond = Client::open(&socket, "db", true);
+    let bytes = beyond.bytes;
+    for (kind, offset, length, error) in [(0, bytes, 512, 22), (1, bytes - 512, 1024, 28), (0, 0, 1, 22), (3, 0, 0, 22)]
+    {
+        let data = vec![0; if kind == 1 { length as usize } else { 0 }];
+        let cookie = beyond.send(kind, offset, length, &data);
+        assert_eq!(beyond.answer(0), (cookie, error, Vec::new()), "{kind} at {offset}");
+    }
+    assert_eq!(beyond.read(0, 4096), [5; 4096]);
+    // Half a header, half a write, and gone; commands whose answers nobody waits for.
+    let half = Client::open(&socket, "db", false);
+    (&half.socket).write_all(&[0x25, 0x60, 0x95]).expect("sent");
+    drop(half);
+    let mut torn = Client::open(&socket, "db", false);
+    torn.send(1, 0, 4096, &[1; 100]);
+    drop(torn);
+    for _ in 0..50 {
+        let mut gone = Client::open(&socket, "backup", false);
+        for at in 0..32 {
+            gone.send(0, at << 16, 1 << 16, &[]);
+        }
+    }
+    // Ten thousand that come and go; three hundred that stay, of which some are turned away.
+    for _ in 0..10_000 {
+        drop(std::os::unix::net::UnixStream::connect(&socket));
+    }
+    let many: Vec<_> = (0..300).filter_map(|_| std::os::unix::net::UnixStream::connect(&socket).ok()).collect();
+    assert_eq!(good.read(0, 4096), [5; 4096], "half a write was none");
+    drop(many);
+    assert_eq!(good.read(0, 4096), [5; 4096]);
+    let report = served.end();
+    assert_eq!(report.refused, 4);
+    assert_eq!(report.broken.values().sum::<u64>(), 4, "{:?}", report.broken);
+    assert!(report.turned_away > 0);
+    let backup = &report.exports[1];
+    assert_eq!(backup.received[0], backup.completed(), "what has begun is done though nobody waits for it");
+}
+
+/// A client that takes no answers is read no further: what the server holds for it is bounded.
+#[test]
+fn a_client_that_takes_no_answers_is_read_no_further() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("socket");
+    let served = Served::begin(&socket, Place::Memory, 0.01);
+    let mut greedy = Client::open(&socket, "db", false);
+    greedy.socket.set_write_timeout(Some(Duration::from_millis(300))).expect("a limit");
+    let head = |cookie: u64| {
+        let mut bytes = 0x2560_9513_u32.to_be_bytes().to_vec();
+        bytes.extend_from_slice(&[0, 0, 0, 0]);
+        bytes.extend_from_slice(&cookie.to_be_bytes());
+        bytes.extend_from_slice(&0_u64.to_be_bytes());
+        bytes.extend_from_slice(&(1_u32 << 20).to_be_bytes());
+        bytes
+    };
+    // A hundred thousand reads of 1 MiB, until the server takes no more of them.
+    let sent = (0..100_000).take_while(|&cookie| greedy.socket.write_all(&head(cookie)).is_ok()).count();
+    assert!(sent < 100_000, "the server took all of them");
+    let mut good = Client::open(&socket, "backup", false);
+    good.write(0, &[5; 512]);
+    assert_eq!(good.read(0, 512), [5; 512]);
+    drop(greedy);
+    let report = served.end();
+    assert!(report.exports[0].received[0] < 500, "{:?}", report.exports[0].received);
+    assert_eq!(report.exports[1].completed(), 2);
+}
