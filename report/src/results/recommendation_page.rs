@@ -37,9 +37,8 @@ pub fn html(made: &Recommendation, command: &str) -> String {
     .expect("the page asks only for what it is given")
 }
 
-/// What was tried, the best first; bars are shares of the longest mean.
+/// What was tried; half a bar is a mean as long as that of the first, a whole one twice as long or longer.
 fn tried(made: &Recommendation) -> Vec<Value> {
-    let longest = made.tried.iter().map(|one| one.ratio).fold(0.0, f64::max);
     let one = |one: &Tried| {
         let is_taken = made.take.is_some_and(|take| made.judged[take].name == one.name);
         context! {
@@ -47,7 +46,7 @@ fn tried(made: &Recommendation) -> Vec<Value> {
             round => one.round,
             rounds => one.rounds,
             ratio => format::number(one.ratio),
-            share => format!("{:.1}", 100.0 * one.ratio / longest),
+            share => format!("{:.1}", (50.0 * one.ratio).min(100.0)),
             limits => if one.keeps { "kept" } else { "broken" },
             colour => usize::from(is_taken),
         }

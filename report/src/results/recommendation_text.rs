@@ -388,7 +388,7 @@ mod tests {
             "<tr><th scope=\"row\">web reads</th><td>200.0 µs</td><td>100.0 µs</td><td>-50.0%</td></tr>",
             "<p class=\"note\">fcfs breaks a limit: p99 of db is 9.000 ms where 1.000 ms is the most.</p>",
             "<p>There is no bound: there are closed loops.</p>",
-            "<th scope=\"row\">scheduler &lt;0&gt;</th><td>1 of 3</td><td class=\"bar\">0.500<i style=\"inline-size: 0.8%\"></i></td><td>broken</td>",
+            "<th scope=\"row\">scheduler &lt;0&gt;</th><td>1 of 3</td><td class=\"bar\">0.500<i style=\"inline-size: 25.0%\"></i></td><td>broken</td>",
             "<td class=\"bar\">63.50<i style=\"inline-size: 100.0%\"></i></td><td>kept</td>",
             "Not run: a: no &lt;buffer&gt;",
             "flashlane recommend &lt;mine&gt;",
