@@ -43,7 +43,7 @@ mod linux {
             choose(&mut scenario, "--scheduler", vec![choice]);
         }
         let drive = flashlane_sim::drive(&scenario)?;
-        let (scheduler, bytes) = (drive.scheduler.clone(), drive.bytes);
+        let (scheduler, bytes, volatile) = (drive.scheduler.clone(), drive.bytes, drive.has_volatile_writes);
         let exports: Vec<(String, u64)> =
             drive.flows.iter().map(|flow| (flow.name.clone(), flow.range.length)).collect();
         let options = Options {
@@ -63,7 +63,12 @@ mod linux {
         for (name, bytes) in &exports {
             let _ = writeln!(text, "  {name:width$}  {:>8} GB  {}", gigabytes(*bytes), options.nbd.uri(name));
         }
-        text.push_str("Reads and writes; flush, FUA and trim are not offered yet. Ctrl-C ends it.\n");
+        text.push_str(match volatile {
+            false => "Reads, writes, flush and FUA; trim is not offered yet. Ctrl-C ends it.\n",
+            true => {
+                "Reads and writes; flush and FUA are not offered where a write is done in the buffer. Ctrl-C ends it.\n"
+            }
+        });
         print(&text)?;
         let report = progress::of_seconds(|show| ready.run(show)).map_err(Failure::Fault)?;
         finish(&report, args.time_scale)
@@ -112,12 +117,14 @@ mod linux {
                 );
             }
         }
-        let received: u64 = report.exports.iter().flat_map(|export| export.received).sum();
+        let received: u64 =
+            report.exports.iter().map(|export| export.received.iter().sum::<u64>() + export.flushes[0]).sum();
+        let flushes: u64 = report.exports.iter().map(|export| export.flushes[0]).sum();
         let done: u64 = report.exports.iter().map(flashlane_serve::ExportReport::completed).sum();
         let failed: u64 = report.exports.iter().map(|export| export.failed).sum();
         let _ = writeln!(
             text,
-            "commands: {} read = {done} done + {failed} failed + {} refused; times are the model's\n\
+            "commands: {} read = {done} done + {failed} failed + {} refused, {flushes} of them flushes; times are the model's\n\
              answered later than by the model: p50 {:.1} us, p99 {:.1} us, most {:.1} us",
             received + report.refused,
             report.refused,

@@ -35,11 +35,17 @@ pub(crate) struct Job {
     pub(crate) work: Work,
 }
 
-/// Bytes to read, or those to write.
+/// What is done with bytes.
 #[derive(Debug)]
 pub(crate) enum Work {
     Read(u32),
-    Write(Vec<u8>),
+    /// With `force` they are there after the machine stops, too.
+    Write {
+        data: Vec<u8>,
+        force: bool,
+    },
+    /// So is all that was written before.
+    Flush,
 }
 
 /// What became of a job: the bytes read, nothing for a write.
@@ -78,7 +84,8 @@ impl Contents {
             Contents::Memory(memory) => {
                 let result = match job.work {
                     Work::Read(length) => memory.read(job.offset, length),
-                    Work::Write(bytes) => memory.write(job.offset, &bytes),
+                    Work::Write { data, .. } => memory.write(job.offset, &data),
+                    Work::Flush => Vec::new(),
                 };
                 Some(Done { ticket: job.ticket, result: Ok(result) })
             }
@@ -175,7 +182,11 @@ impl Worker {
                         let mut bytes = vec![0; length as usize];
                         file.read_exact_at(&mut bytes, offset).map(|()| bytes)
                     }
-                    Work::Write(bytes) => file.write_all_at(&bytes, offset).map(|()| Vec::new()),
+                    Work::Write { data, force } => {
+                        let written = file.write_all_at(&data, offset);
+                        written.and_then(|()| if force { file.sync_data() } else { Ok(()) }).map(|()| Vec::new())
+                    }
+                    Work::Flush => file.sync_data().map(|()| Vec::new()),
                 };
                 if finished.send(Done { ticket, result }).is_err() {
                     return;
@@ -231,7 +242,7 @@ mod tests {
     }
 
     fn write(contents: &mut Contents, offset: u64, bytes: &[u8]) {
-        act(contents, Job { ticket: 8, offset, work: Work::Write(bytes.to_vec()) });
+        act(contents, Job { ticket: 8, offset, work: Work::Write { data: bytes.to_vec(), force: offset == 512 } });
     }
 
     fn act(contents: &mut Contents, job: Job) -> Vec<u8> {

@@ -139,6 +139,7 @@ impl Server {
             name: flow.name.clone(),
             bytes: flow.range.length,
             preferred: drive.page_bytes,
+            flushes: !drive.has_volatile_writes,
         };
         let exports: Arc<[Export]> = drive.flows.iter().map(export).collect();
         let first_byte = drive.flows.iter().map(|flow| flow.range.offset).collect();
@@ -316,14 +317,15 @@ impl Server {
     /// Gives the drive a command.
     fn submit(&mut self, now: Time, asked: Asked) {
         let Asked { connection, export, ref command, .. } = asked;
-        let (op, held) = match &command.kind {
-            Kind::Read => (Op::Read, command.length as usize),
-            Kind::Write(bytes) => (Op::Write, bytes.len()),
-        };
         if let Some(connection) = &mut self.connections[connection] {
             connection.under_way += 1;
-            connection.held += held;
+            connection.held += command.length as usize;
         }
+        let op = match &command.kind {
+            Kind::Read => Op::Read,
+            Kind::Write { .. } => Op::Write,
+            Kind::Flush => return self.flush(asked),
+        };
         self.statistics.received(export, op);
         let extent = (self.first_byte[export] + command.offset, u64::from(command.length));
         let ticket = self.next_ticket;
@@ -334,6 +336,20 @@ impl Server {
         }
     }
 
+    /// The drive holds nothing back: what it has ended is on the flash. What has been written is made durable where `--data` says.
+    fn flush(&mut self, asked: Asked) {
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        self.statistics.received_flush(asked.export);
+        self.asked.insert(ticket, asked);
+        if self.fault.is_some() {
+            return self.fail(ticket, Error::Io);
+        }
+        if let Some(done) = self.contents.act(Job { ticket, offset: 0, work: Work::Flush }) {
+            self.answer(done);
+        }
+    }
+
     /// The drive has ended a command: its bytes are read or written now.
     fn ended(&mut self, ended: Ended<u64>) {
         let Some(asked) = self.asked.get_mut(&ended.of) else { return };
@@ -341,7 +357,8 @@ impl Server {
         let offset = self.first_byte[asked.export] + asked.command.offset;
         let work = match &mut asked.command.kind {
             Kind::Read => Work::Read(asked.command.length),
-            Kind::Write(bytes) => Work::Write(std::mem::take(bytes)),
+            Kind::Write { data, force } => Work::Write { data: std::mem::take(data), force: *force },
+            Kind::Flush => Work::Flush,
         };
         if let Some(done) = self.contents.act(Job { ticket: ended.of, offset, work }) {
             self.answer(done);
@@ -367,12 +384,17 @@ impl Server {
         };
         let Some(asked) = self.asked.remove(&done.ticket) else { return };
         let (at, response_ns) = asked.ended;
-        let op = if matches!(asked.command.kind, Kind::Read) { Op::Read } else { Op::Write };
-        self.statistics.completed(asked.export, op, asked.command.length, response_ns, self.drive.since(at));
-        let Command { cookie, offset, .. } = asked.command;
-        self.reply(&asked, |session, out| match op {
-            Op::Read => session.answer_read(out, cookie, offset, &data),
-            Op::Write => session.answer_write(out, cookie),
+        let Command { cookie, offset, length, ref kind } = asked.command;
+        let late = self.drive.since(at);
+        match kind {
+            Kind::Read => self.statistics.completed(asked.export, Op::Read, length, response_ns, late),
+            Kind::Write { .. } => self.statistics.completed(asked.export, Op::Write, length, response_ns, late),
+            Kind::Flush => self.statistics.flushed(asked.export),
+        }
+        let is_read = matches!(kind, Kind::Read);
+        self.reply(&asked, |session, out| match is_read {
+            true => session.answer_read(out, cookie, offset, &data),
+            false => session.answer_done(out, cookie),
         });
     }
 

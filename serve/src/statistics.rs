@@ -34,7 +34,9 @@ pub struct ExportReport {
     pub name: String,
     /// Reads and writes that the drive was given.
     pub received: [u64; 2],
-    /// Those that failed: the drive has stopped, or the server ended before they were done.
+    /// Flushes received, and those of them that are done.
+    pub flushes: [u64; 2],
+    /// Commands that failed: the drive has stopped, or the server ended before they were done.
     pub failed: u64,
     /// Bytes of those that are done.
     pub bytes: [u64; 2],
@@ -45,7 +47,7 @@ pub struct ExportReport {
 impl ExportReport {
     /// Commands that are done.
     pub fn completed(&self) -> u64 {
-        self.response.iter().map(Histogram::count).sum()
+        self.response.iter().map(Histogram::count).sum::<u64>() + self.flushes[1]
     }
 }
 
@@ -82,6 +84,14 @@ impl Statistics {
         export.bytes[op.index()] += u64::from(bytes);
         self.bytes += u64::from(bytes);
         self.late.record(late.as_nanos() as u64);
+    }
+
+    pub(crate) fn received_flush(&mut self, export: usize) {
+        self.report.exports[export].flushes[0] += 1;
+    }
+
+    pub(crate) fn flushed(&mut self, export: usize) {
+        self.report.exports[export].flushes[1] += 1;
     }
 
     pub(crate) fn failed(&mut self, export: usize) {

@@ -20,6 +20,8 @@ pub struct Drive {
     pub page_bytes: u32,
     /// Size of the whole drive, bytes.
     pub bytes: u64,
+    /// Whether a write may be done before it is on the flash, because the page buffer takes it.
+    pub has_volatile_writes: bool,
 }
 
 /// The drive of a scenario under its first scheduler.
@@ -50,6 +52,39 @@ pub fn drive(scenario: &Scenario) -> Result<Drive, RunError> {
         scheduler: name.clone(),
         flows: prepared.flows,
         page_bytes,
+        has_volatile_writes: prepared.config.buffer.as_ref().is_some_and(|buffer| buffer.write_back),
         bytes: u64::from(prepared.config.ftl.logical_pages) * u64::from(page_bytes),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLOW: &str = "[[flow]]\nname = \"one\"\nrequest = [{ at_ns = 0, op = \"read\", pages = [0] }]\n";
+
+    fn of(keys: &str) -> Result<Drive, RunError> {
+        let text = format!("scheduler = \"fcfs\"\n[device]\npreset = \"flin-isca18\"\n{keys}{FLOW}");
+        drive(&Scenario::parse("t.toml", text).unwrap_or_else(|why| panic!("{why}")))
+    }
+
+    /// Only a buffer that completes writes holds back what has been answered.
+    #[test]
+    fn a_write_back_buffer_makes_writes_volatile() {
+        for (keys, volatile) in [
+            ("", false),
+            ("buffer = { pages = 64, write_back = false, read_allocate = true }\n", false),
+            ("buffer = { pages = 64, write_back = true }\n", true),
+        ] {
+            let drive = of(keys).unwrap_or_else(|why| panic!("{keys}: {why}"));
+            assert_eq!(drive.has_volatile_writes, volatile, "{keys}");
+            assert_eq!((drive.scheduler.as_str(), drive.flows.len(), drive.page_bytes), ("fcfs", 1, 8192), "{keys}");
+        }
+    }
+
+    #[test]
+    fn a_host_or_an_earlier_run_cannot_be_served() {
+        let why = |keys: &str| of(keys).map(|_| ()).expect_err(keys).to_string();
+        assert!(why("[host]\ncpus = 1\n").contains("[host]: must not be there"), "{}", why("[host]\ncpus = 1\n"));
+    }
 }

@@ -40,7 +40,7 @@ fn feed(input: &[u8]) -> String {
 
 /// How the conversation ends, what is said, and the commands.
 fn talk(input: &[u8], size: usize, budget: usize) -> (String, Vec<u8>, Vec<Command>) {
-    let export = |name: &str, bytes| Export { name: name.into(), bytes, preferred: 16 << 10 };
+    let export = |name: &str, bytes| Export { name: name.into(), bytes, preferred: 16 << 10, flushes: name == "db" };
     let exports = [export("db", 1 << 20), export("backup", 4 << 20)];
     let (mut out, mut commands) = (Vec::new(), Vec::new());
     let mut session = Session::new(exports.clone().into(), &mut out);
@@ -57,10 +57,11 @@ fn talk(input: &[u8], size: usize, budget: usize) -> (String, Vec<u8>, Vec<Comma
     for command in &commands {
         let export = &exports[session.export().expect("open")];
         assert!(command.offset + u64::from(command.length) <= export.bytes && command.length <= MAX_PAYLOAD);
-        assert!(
-            matches!(&command.kind, Kind::Read)
-                || matches!(&command.kind, Kind::Write(data) if data.len() == command.length as usize)
-        );
+        match &command.kind {
+            Kind::Read => assert!(command.length > 0),
+            Kind::Write { data, .. } => assert_eq!(data.len(), command.length as usize),
+            Kind::Flush => assert_eq!((command.offset, command.length), (0, 0)),
+        }
     }
     let end = match result {
         Ok(()) => "it waits".into(),

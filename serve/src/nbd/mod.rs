@@ -29,6 +29,8 @@ pub struct Export {
     pub bytes: u64,
     /// The size of commands that suits it best, bytes.
     pub preferred: u32,
+    /// Whether clients may flush it, and force a write.
+    pub flushes: bool,
 }
 
 /// What a client asks of its export.
@@ -38,7 +40,7 @@ pub struct Command {
     pub cookie: u64,
     /// First byte, from the beginning of the export.
     pub offset: u64,
-    /// Number of bytes, at least [`MIN_BLOCK`].
+    /// Number of bytes: at least [`MIN_BLOCK`], of a flush 0.
     pub length: u32,
     /// What is to be done.
     pub kind: Kind,
@@ -50,7 +52,14 @@ pub enum Kind {
     /// Bytes to the client.
     Read,
     /// These bytes from the client.
-    Write(Vec<u8>),
+    Write {
+        /// The bytes.
+        data: Vec<u8>,
+        /// Whether they must be durable when the command is answered (FUA).
+        force: bool,
+    },
+    /// All writes that have been answered must be durable when this is answered.
+    Flush,
 }
 
 /// Why a command failed, by the protocol's numbers.
@@ -203,8 +212,8 @@ impl Session {
         transmission::answer_read(out, self.structured, cookie, offset, data);
     }
 
-    /// Answers a write that is done.
-    pub fn answer_write(&self, out: &mut Vec<u8>, cookie: u64) {
+    /// Answers a write or a flush that is done.
+    pub fn answer_done(&self, out: &mut Vec<u8>, cookie: u64) {
         transmission::answer(out, cookie);
     }
 

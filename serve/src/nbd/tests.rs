@@ -3,7 +3,8 @@
 use super::*;
 
 fn exports() -> Arc<[Export]> {
-    let export = |name: &str, bytes| Export { name: name.into(), bytes, preferred: 16 << 10 };
+    let export =
+        |name: &str, bytes| Export { name: name.into(), bytes, preferred: 16 << 10, flushes: name == "backup" };
     [export("db", 1 << 20), export("backup", 4 << 20)].into()
 }
 
@@ -72,7 +73,7 @@ fn a_client_looks_opens_reads_and_writes() {
     let (out, commands, result, session) = &whole;
     assert_eq!((session.export(), session.refused(), *result), (Some(0), 0, Err(Close::Asked)));
     let read = Command { cookie: 41, offset: 512, length: 4096, kind: Kind::Read };
-    let write = Command { cookie: 42, offset: 1024, length: 512, kind: Kind::Write(data) };
+    let write = Command { cookie: 42, offset: 1024, length: 512, kind: Kind::Write { data, force: false } };
     assert_eq!(commands, &[read, write]);
 
     let mut said = Vec::new();
@@ -87,11 +88,11 @@ fn a_client_looks_opens_reads_and_writes() {
     reply(3, 2, b"\0\0\0\x02db");
     reply(3, 2, b"\0\0\0\x06backup");
     reply(3, 1, &[]);
-    for (option, size) in [(6, 4_u64 << 20), (7, 1 << 20)] {
+    for (option, size, flags) in [(6, 4_u64 << 20, 0b1101), (7, 1 << 20, 1)] {
         let mut body = vec![0, 0];
         body.extend_from_slice(&size.to_be_bytes());
-        // There are flags, and several connections may use it.
-        body.extend_from_slice(&[1, 1]);
+        // There are flags, and several connections may use it; `backup` takes flushes and forced writes.
+        body.extend_from_slice(&[1, flags]);
         reply(option, 3, &body);
         // 512, 16 KiB, 32 MiB.
         reply(option, 3, &[0, 3, 0, 0, 2, 0, 0, 0, 0x40, 0, 2, 0, 0, 0]);
@@ -135,7 +136,7 @@ fn answers_are_simple_or_in_chunks() {
             assert_eq!(read, simple(0, b"data"));
             assert_eq!(failed, simple(5, &[]));
         }
-        assert_eq!(said(&|out| session.answer_write(out, 9)), simple(0, &[]));
+        assert_eq!(said(&|out| session.answer_done(out, 9)), simple(0, &[]));
         assert_eq!(said(&|out| session.fail(out, 9, false, Error::Shutdown)), simple(108, &[]));
     }
 }
@@ -148,7 +149,7 @@ fn an_export_is_opened_by_its_name_alone() {
         let (out, _, result, session) = talk(&bytes, 1000);
         (out, result, session.export())
     };
-    let size = [0, 0, 0, 0, 0, 0x40, 0, 0, 1, 1];
+    let size = [0, 0, 0, 0, 0, 0x40, 0, 0, 1, 0b1101];
     assert_eq!(open(3, "backup"), (size.to_vec(), Ok(()), Some(1)));
     assert_eq!(open(1, "backup"), ([size.to_vec(), vec![0; 124]].concat(), Ok(()), Some(1)));
     assert_eq!(open(3, "none"), (Vec::new(), Err(Close::Broken("there is no such export")), None));
@@ -223,4 +224,26 @@ fn commands_beyond_the_budget_wait() {
         assert_eq!((commands.len(), session.is_paused()), (handed_out, paused));
     }
     assert!(commands.iter().map(|command| command.cookie).eq(0..5));
+}
+
+/// An export that takes flushes takes forced writes, and a flag that it does not have is refused.
+#[test]
+fn flushes_and_forced_writes() {
+    let data = [7; 512];
+    let flagged = |mut bytes: Vec<u8>, flags: u8| {
+        bytes[5] = flags;
+        bytes
+    };
+    let parts = [
+        option(1, b"backup"),
+        flagged(request(1, 1, 0, 512, &data), 1),
+        request(3, 2, 0, 0, &[]),
+        flagged(request(0, 3, 0, 512, &[]), 1),
+        request(3, 4, 512, 512, &[]),
+        flagged(request(1, 5, 0, 512, &data), 3),
+    ];
+    let (_, commands, result, session) = talk(&client(&parts), 9);
+    let kinds: Vec<(u64, Kind)> = commands.into_iter().map(|command| (command.cookie, command.kind)).collect();
+    assert_eq!(kinds, [(1, Kind::Write { data: data.to_vec(), force: true }), (2, Kind::Flush), (3, Kind::Read)]);
+    assert_eq!((result, session.refused()), (Ok(()), 2), "a flush of a range, and a hole that nobody offered");
 }

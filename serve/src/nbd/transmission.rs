@@ -12,6 +12,10 @@ const HEADER: usize = 28;
 const READ: u16 = 0;
 const WRITE: u16 = 1;
 const DISCONNECT: u16 = 2;
+const FLUSH: u16 = 3;
+
+/// The flag of a write that must be durable when it is answered. With other commands it means nothing.
+const FORCE: u16 = 1;
 
 /// The last chunk of an answer.
 const DONE: u16 = 1;
@@ -47,14 +51,20 @@ pub(super) fn command(input: &[u8], export: &Export) -> Result<Option<(usize, As
     }
     let fails = |error| Ok(Some((used, Err((cookie, kind == READ, error)))));
     let whole = offset.is_multiple_of(u64::from(MIN_BLOCK)) && length.is_multiple_of(MIN_BLOCK);
-    // No flag was offered that a client may set.
-    if !matches!(kind, READ | WRITE) || flags != 0 || length == 0 || !whole || length > MAX_PAYLOAD {
+    if flags & !FORCE != 0 || flags != 0 && !export.flushes {
+        return fails(Error::Invalid);
+    }
+    if kind == FLUSH && export.flushes && offset == 0 && length == 0 {
+        return Ok(Some((used, Ok(Command { cookie, offset, length, kind: Kind::Flush }))));
+    }
+    if !matches!(kind, READ | WRITE) || length == 0 || !whole || length > MAX_PAYLOAD {
         return fails(Error::Invalid);
     }
     if offset.checked_add(u64::from(length)).is_none_or(|end| end > export.bytes) {
         return fails(if kind == WRITE { Error::NoSpace } else { Error::Invalid });
     }
-    let kind = if kind == WRITE { Kind::Write(input[HEADER..used].to_vec()) } else { Kind::Read };
+    let write = || Kind::Write { data: input[HEADER..used].to_vec(), force: flags & FORCE != 0 };
+    let kind = if kind == WRITE { write() } else { Kind::Read };
     Ok(Some((used, Ok(Command { cookie, offset, length, kind }))))
 }
 

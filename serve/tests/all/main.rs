@@ -100,6 +100,8 @@ fn what_was_written_is_read() {
             assert_eq!((error, data.len()), (0, 4096), "{first}");
             cookies.swap_remove(at);
         }
+        let flush = one.send(3, 0, 0, &[]);
+        assert_eq!(one.answer(0), (flush, 0, Vec::new()));
         let mut other = Client::open(&socket, "backup", !structured);
         assert!(other.read(0, 4 << 20) == plain, "through another connection");
         let mut neighbour = Client::open(&socket, "db", structured);
@@ -107,7 +109,8 @@ fn what_was_written_is_read() {
         let report = served.end();
         let [db, backup] = &report.exports[..] else { panic!("two exports") };
         assert_eq!((db.name.as_str(), db.received, db.completed()), ("db", [1, 0], 1));
-        assert_eq!((backup.received.iter().sum::<u64>(), backup.completed(), backup.failed), (365, 365, 0));
+        assert_eq!((backup.received.iter().sum::<u64>(), backup.completed(), backup.failed), (365, 366, 0));
+        assert_eq!((db.flushes, backup.flushes), ([0, 0], [1, 1]));
         assert_eq!((report.late.count(), report.refused, report.broken.len(), report.fault), (366, 0, 0, None));
         assert!(!socket.exists(), "the socket is removed");
 
@@ -170,7 +173,8 @@ fn bad_clients_disturb_nobody() {
     // Beyond the end, one byte, a command that the drive has not: refused one by one, and the next is served.
     let mut beyond = Client::open(&socket, "db", true);
     let bytes = beyond.bytes;
-    for (kind, offset, length, error) in [(0, bytes, 512, 22), (1, bytes - 512, 1024, 28), (0, 0, 1, 22), (3, 0, 0, 22)]
+    for (kind, offset, length, error) in
+        [(0, bytes, 512, 22), (1, bytes - 512, 1024, 28), (0, 0, 1, 22), (4, 0, 512, 22)]
     {
         let data = vec![0; if kind == 1 { length as usize } else { 0 }];
         let cookie = beyond.send(kind, offset, length, &data);
