@@ -32,7 +32,7 @@ MENU = {
         "tutorials/sweep-on-a-cluster",
         "gallery",
     ],
-    "Use": ["reading-results", "verdict", "report", "recommend", "ceiling", "traces", "workloads", "sweeps", "python", "data-frames"],
+    "Use": ["reading-results", "verdict", "report", "recommend", "ceiling", "serve", "traces", "workloads", "sweeps", "python", "data-frames"],
     "Reference": ["schedulers", "devices", "scenario", "outputs", "summary", "columns"],
     "Papers": [
         "papers/README",
