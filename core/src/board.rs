@@ -67,7 +67,10 @@ impl Board {
             requests: Vec::new(),
             queues: vec![Queue::EMPTY; queues + 1],
             units: (0..units as u16).map(|unit| Unit::idle(geometry.channel_of(UnitId(unit)))).collect(),
-            channels: vec![Channel::default(); geometry.channels as usize],
+            channels: vec![
+                Channel { idle: u64::MAX >> (64 - geometry.units_per_channel()), ..Channel::default() };
+                geometry.channels as usize
+            ],
             planes: vec![Plane::default(); geometry.planes() as usize],
             flows: vec![Flow::default(); flows],
             by_slot: vec![SlotQueue::EMPTY; (queues + 1) * slots],
@@ -96,6 +99,12 @@ impl Board {
     #[inline]
     pub fn unplaced(&self) -> QueueId {
         QueueId(self.queues.len() as u32 - 1)
+    }
+
+    /// Whether a write waits that has no plane yet.
+    #[inline(always)]
+    pub fn any_unplaced(&self) -> bool {
+        self.queues.last().is_some_and(|queue| queue.len > 0)
     }
 
     /// A unit's queue.

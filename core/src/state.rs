@@ -343,6 +343,8 @@ pub struct Channel {
     pub transfers: u64,
     /// Time the bus was taken.
     pub busy: Duration,
+    /// Its units that have nothing in service, none paused either: bit `w` for its `w`-th unit. A search for one need not look at them all.
+    pub idle: u64,
 }
 
 /// A plane on the board.

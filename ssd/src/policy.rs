@@ -58,6 +58,8 @@ pub(crate) struct Known {
     pub(crate) static_place: bool,
     /// Writes get their plane when a unit takes them.
     pub(crate) binds_at_dispatch: bool,
+    /// The place decision reads channels or expected ends.
+    pub(crate) places_by_times: bool,
     /// Waiting writes move to units that have nothing to do.
     pub(crate) migrates_writes: bool,
     /// Running programs or erases may be paused.
@@ -116,6 +118,7 @@ impl Known {
             tail_order: order.is_tail,
             static_place: place.is_static,
             binds_at_dispatch: place.binds_at_dispatch,
+            places_by_times: !place.is_static && place.reads_times,
             migrates_writes,
             pauses: preempt.suspend_points != SuspendPoints::Never,
             pauses_at_boundaries: preempt.suspend_points == SuspendPoints::Boundary,

@@ -98,6 +98,9 @@ pub struct PlaceDeclares {
     /// ([`unplaced`](crate::Board::unplaced)), and [`place_at_dispatch`](super::Place::place_at_dispatch) is asked instead of
     /// [`plane`](super::Place::plane).
     pub binds_at_dispatch: bool,
+    /// It reads the channels or when commands are expected to end. The device then makes an event of the beginning of every transfer, so
+    /// that the board shows both as they are at any instant.
+    pub reads_times: bool,
     /// How waiting writes move to units that have nothing to do.
     pub migration: MigrationLimits,
     /// What the device keeps for it.
@@ -109,6 +112,7 @@ impl PlaceDeclares {
     pub const ASK: PlaceDeclares = PlaceDeclares {
         is_static: false,
         binds_at_dispatch: false,
+        reads_times: true,
         migration: MigrationLimits::NEVER,
         keeps: Keeps::NOTHING,
     };

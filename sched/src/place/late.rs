@@ -12,8 +12,6 @@
 //! A write that has waited for `late_patience` programs is also taken by chips that reads wait for, so that reads on every chip do not
 //! keep it for ever. Where flows have priorities and the pick decision heeds them, priorities take turns as under FLIN (§4.2).
 
-use alloc::vec::Vec;
-
 use flashlane_core::board::{QueueKind, Service, Unit};
 use flashlane_core::decide::{Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
@@ -50,10 +48,8 @@ const WINDOW: usize = 64;
 pub struct Late {
     choices: u32,
     patience: u64,
-    /// Units, channels first.
-    units: Vec<UnitId>,
-    /// The place in `units` of the one that is next.
-    next: usize,
+    /// The chip that is next.
+    next: Rotation,
     priorities: PrioritySequence,
 }
 
@@ -63,32 +59,27 @@ impl Late {
         Late {
             choices: values.get("late_choices") as u32,
             patience: values.get("late_patience"),
-            units: Vec::new(),
-            next: 0,
+            next: Rotation::default(),
             priorities: PrioritySequence::default(),
         }
     }
 
-    /// The unit that takes a write, as its place in `units`, and the plane: of the first that could take it the one with most free pages.
-    fn taker(&self, board: &Board, heeds_reads: bool) -> Option<(usize, PlaneId)> {
-        let (before, from) = self.units.split_at(self.next);
+    /// The chip that takes a write, and the plane: of the first that could take it the one with most free pages.
+    fn taker(&self, board: &Board, heeds_reads: bool) -> Option<(Rotation, PlaneId)> {
         let mut best = None;
         let mut most = 0;
         let mut choices = self.choices;
-        for (i, &unit) in from.iter().chain(before).enumerate() {
-            let state = &board.units[unit.index()];
-            if state.service != Service::Idle || !is_free(state, heeds_reads) {
-                continue;
+        self.next.idle_units(board, |turn, unit| {
+            if !is_free(&board.units[unit.index()], heeds_reads) {
+                return true;
             }
-            let Some((plane, free_pages)) = roomiest(board, unit) else { continue };
+            let Some((plane, free_pages)) = roomiest(board, unit) else { return true };
             if free_pages > most {
-                (most, best) = (free_pages, Some((self.next + i, plane)));
+                (most, best) = (free_pages, Some((turn, plane)));
             }
             choices -= 1;
-            if choices == 0 {
-                break;
-            }
-        }
+            choices > 0
+        });
         best
     }
 
@@ -110,6 +101,65 @@ impl Late {
     }
 }
 
+/// A place in the rotation of chips, channels first.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Rotation {
+    /// Its number on its channel, and the channel.
+    way: u32,
+    channel: u32,
+}
+
+impl Rotation {
+    /// The unit.
+    fn unit(self, board: &Board) -> UnitId {
+        UnitId((self.channel * board.facts.geometry.units_per_channel() + self.way) as u16)
+    }
+
+    /// The turn behind this one.
+    fn behind(self, board: &Board) -> Rotation {
+        let geometry = &board.facts.geometry;
+        match self {
+            Rotation { way, channel } if channel + 1 < geometry.channels => Rotation { way, channel: channel + 1 },
+            Rotation { way, .. } if way + 1 < geometry.units_per_channel() => Rotation { way: way + 1, channel: 0 },
+            _ => Rotation::default(),
+        }
+    }
+
+    /// Visits the units that have nothing in service from this turn on, as long as `visit` returns true.
+    #[inline(always)]
+    fn idle_units(self, board: &Board, mut visit: impl FnMut(Rotation, UnitId) -> bool) {
+        let mut idle = 0;
+        for channel in &board.channels {
+            idle |= channel.idle;
+        }
+        if idle == 0 {
+            return;
+        }
+        let mut visit_way = |way: u32, among: u64| {
+            let mut channels = among & board.channels.iter().rev().fold(0, |all, it| all << 1 | it.idle >> way & 1);
+            while channels != 0 {
+                let turn = Rotation { way, channel: channels.trailing_zeros() };
+                if !visit(turn, turn.unit(board)) {
+                    return false;
+                }
+                channels &= channels - 1;
+            }
+            true
+        };
+        // The ways from this one on, and this one once more at the end for the channels before.
+        let before = (1 << self.channel) - 1;
+        let mut goes_on = idle >> self.way & 1 == 0 || visit_way(self.way, !before);
+        let mut ways = idle.rotate_right(self.way) & !1;
+        while goes_on && ways != 0 {
+            goes_on = visit_way((self.way + ways.trailing_zeros()) % 64, u64::MAX);
+            ways &= ways - 1;
+        }
+        if goes_on {
+            visit_way(self.way, before);
+        }
+    }
+}
+
 /// Whether a unit with nothing in service could begin a write now.
 fn is_free(state: &Unit, heeds_reads: bool) -> bool {
     !state.foreground_gc.is_open() && (!heeds_reads || state.waiting(FlashOp::Read) == 0)
@@ -124,13 +174,19 @@ fn planes(board: &Board, unit: UnitId) -> impl Iterator<Item = PlaneId> + Clone 
 /// The plane of a free unit with most free pages, the first of equals, among those that may join the command of the writes the unit
 /// has already taken, and its free pages. `None` if there is none, or collection of a plane of the unit goes first.
 fn roomiest(board: &Board, unit: UnitId) -> Option<(PlaneId, u32)> {
+    let facts = &board.facts;
+    let each = facts.geometry.planes_per_unit();
+    let taken_by = board.waiting(unit, FlashOp::Program);
+    if taken_by >= each || (taken_by > 0 && !facts.multi_plane && !facts.multi_die) {
+        return None;
+    }
     let taken = taken(board, unit);
-    let first = unit.0 * board.facts.geometry.planes_per_unit() as u16;
-    let own = &board.planes[usize::from(first)..][..board.facts.geometry.planes_per_unit() as usize];
+    let first = unit.0 * each as u16;
+    let own = &board.planes[usize::from(first)..][..each as usize];
     let mut found = None;
     let mut most = 0;
     for (plane, slot) in own.iter().zip(0..) {
-        if plane.collecting && plane.free_blocks <= board.facts.gc_hard_blocks {
+        if plane.collecting && plane.free_blocks <= facts.gc_hard_blocks {
             return None;
         }
         let fits = plane.has_free_page && (taken == 0 || joins(board, unit, slot, taken));
@@ -143,42 +199,49 @@ fn roomiest(board: &Board, unit: UnitId) -> Option<(PlaneId, u32)> {
 
 /// The plane slots of a unit for which writes wait, one bit for each.
 fn taken(board: &Board, unit: UnitId) -> u64 {
-    if board.waiting(unit, FlashOp::Program) == 0 {
-        return 0;
+    let mut left = board.waiting(unit, FlashOp::Program);
+    let mut taken = 0;
+    for priority in 0..board.facts.priorities {
+        if left == 0 {
+            break;
+        }
+        for (line, slot) in board.by_slot(board.queue_id(unit, QueueKind::Write(priority))).iter().zip(0..) {
+            taken |= u64::from(line.waiting > 0) << slot;
+            left -= line.waiting;
+        }
     }
-    let queues = (0..board.facts.priorities).map(|priority| board.queue_id(unit, QueueKind::Write(priority)));
-    let slots = queues.flat_map(|queue| board.by_slot(queue).iter().enumerate());
-    slots.fold(0, |all, (slot, line)| all | u64::from(line.waiting > 0) << slot)
+    taken
 }
 
 /// Whether a write of plane `slot` may share a command with writes of the slots `taken`.
 fn joins(board: &Board, unit: UnitId, slot: u32, taken: u64) -> bool {
     let facts = &board.facts;
     let per_die = facts.geometry.planes_per_die;
+    let die = ((1u64 << per_die) - 1) << (slot / per_die * per_die);
+    if taken >> slot & 1 == 1 || (taken & !die != 0 && !facts.multi_die) {
+        return false;
+    }
+    let mut beside = taken & die;
+    if beside != 0 && !facts.multi_plane {
+        return false;
+    }
     let first = unit.0 * facts.geometry.planes_per_unit() as u16;
     let next_page = |slot: u32| board.plane(PlaneId(first + slot as u16)).next_page;
-    let shares = |other: u32| {
-        if slot == other {
-            false
-        } else if slot / per_die == other / per_die {
-            facts.multi_plane && (!facts.same_page[FlashOp::Program.index()] || next_page(slot) == next_page(other))
-        } else {
-            facts.multi_die
+    while beside != 0 && facts.same_page[FlashOp::Program.index()] {
+        if next_page(slot) != next_page(beside.trailing_zeros()) {
+            return false;
         }
-    };
-    (0..64).filter(|other| taken >> other & 1 == 1).all(shares)
+        beside &= beside - 1;
+    }
+    true
 }
 
 impl Place for Late {
     fn declares(&self) -> PlaceDeclares {
-        PlaceDeclares { binds_at_dispatch: true, ..PlaceDeclares::ASK }
+        PlaceDeclares { binds_at_dispatch: true, reads_times: false, ..PlaceDeclares::ASK }
     }
 
     fn prepare(&mut self, board: &Board) {
-        let geometry = &board.facts.geometry;
-        let (channels, each) = (geometry.channels, geometry.units_per_channel());
-        self.units =
-            (0..geometry.units()).map(|turn| UnitId((turn % channels * each + turn / channels) as u16)).collect();
         self.patience *= board.facts.typical(FlashOp::Program).ns();
     }
 
@@ -189,13 +252,13 @@ impl Place for Late {
     fn place_at_dispatch(&mut self, board: &Board, oldest: TxnId) -> Option<Placement> {
         let waited = board.now.since(board.txn(oldest).enqueued).ns();
         if let Some((turn, plane)) = self.taker(board, waited <= self.patience) {
-            self.next = if turn + 1 >= self.units.len() { turn + 1 - self.units.len() } else { turn + 1 };
+            self.next = turn.behind(board);
             let write = if waited > self.patience { oldest } else { self.write(board, oldest) };
             return Some(Placement { write, to: plane });
         }
         // Nothing runs and no plane has a free page: the next unit takes the write, and reports the shortage or collects.
         let at_rest = |unit: &Unit| unit.service == Service::Idle && unit.user_waiting() == 0 && !unit.gc.any();
-        let first = board.units.iter().all(at_rest).then(|| planes(board, self.units[self.next]).next()).flatten();
+        let first = board.units.iter().all(at_rest).then(|| planes(board, self.next.unit(board)).next()).flatten();
         first.map(|plane| Placement { write: oldest, to: plane })
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::common::play::{self, Mix, TestRequest, asks};
 use crate::common::{recipe, table1};
 use flashlane_audit::{Formula, Preconditioned};
-use flashlane_core::board::{FlowFigures, GcWaiting, Plane, Unit};
+use flashlane_core::board::{FlowFigures, GcWaiting, Plane, Service, Unit};
 use flashlane_core::decide::{Keeps, Place, PlaceDeclares, Placement};
 use flashlane_core::event::Event;
 use flashlane_core::geometry::Geometry;
@@ -235,6 +235,9 @@ impl Truth {
         let waiting = |unit: &Unit| [FlashOp::Read, FlashOp::Program].map(|op| unit.waiting(op));
         for (u, unit) in board.units.iter().enumerate() {
             assert_eq!((waiting(unit), unit.gc), (self.waiting[u], self.gc[u]), "{name} at {now}: unit {u}");
+            let each = self.geometry.units_per_channel() as usize;
+            let idle = board.channels[u / each].idle >> (u % each) & 1 == 1;
+            assert_eq!(idle, unit.service == Service::Idle, "{name} at {now}: unit {u}");
         }
         let depth = match self.config.front.protocol {
             Protocol::Nvme { depth } | Protocol::Sata { depth } => depth,

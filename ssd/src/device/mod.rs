@@ -193,10 +193,8 @@ impl Device {
         }
         policy.prepare(&board);
         let flash = first_flash(config, &policy);
-        let address_reads = config.retry.is_some()
-            || flash.reads_need_addresses()
-            || board.facts.same_page[FlashOp::Read.index()]
-            || !policy.known.static_place;
+        let address_reads =
+            config.retry.is_some() || flash.reads_need_addresses() || board.facts.same_page[FlashOp::Read.index()];
         Ok(Device {
             frontend: Frontend::new(config, policy.known.needs.decision),
             transactions: Transactions::new(config, &board, address_reads),
@@ -230,10 +228,9 @@ fn first_board(config: &Config, scheduler: &Scheduler) -> Board {
 
 /// The flash before the first request.
 fn first_flash(config: &Config, policy: &Policy) -> Flash {
-    let chosen_late = !policy.known.static_place;
-    let mut flash = Flash::new(config, chosen_late, policy.known.pauses, policy.known.reads_expected_ends);
-    if chosen_late {
-        // The choice of a plane reads the channels' counters.
+    let known = &policy.known;
+    let mut flash = Flash::new(config, !known.static_place, known.pauses, known.reads_expected_ends);
+    if known.places_by_times {
         flash.disable_elision();
     }
     flash
@@ -459,7 +456,7 @@ impl Device {
             if self.frontend.queues.could_admit() {
                 self.admit();
             }
-            if self.policy.known.binds_at_dispatch {
+            if self.policy.known.binds_at_dispatch && self.state.board.any_unplaced() {
                 self.transactions.place_unplaced(&mut self.policy, &mut self.state);
             }
             let mut ahead = u64::MAX;

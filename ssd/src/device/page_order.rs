@@ -3,6 +3,7 @@
 //! A write of a page of which an older write has not ended waits for that one, or that one is cancelled (SOS, model 4.1.2). The table of
 //! the youngest writes finds the older one at constant cost, wherever it waits.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use flashlane_core::event::{End, Event};
@@ -42,7 +43,7 @@ pub(super) struct PageOrder {
 impl PageOrder {
     /// Nothing is under way; `pages_move` if pages leave their home plane.
     pub(super) fn new(pages_move: bool) -> PageOrder {
-        let reads = pages_move.then(OlderReads::default);
+        let reads = pages_move.then(OlderReads::new);
         PageOrder { writes: LpnTable::default(), reads, cancelled: 0, kept_reads: 0 }
     }
 
@@ -100,16 +101,14 @@ impl PageOrder {
     #[inline(never)]
     pub(super) fn keep_copies(&mut self, lpn: Lpn, ftl: &Ftl, gc: &mut Gc, board: &mut Board) {
         let Some(all) = &mut self.reads else { return };
-        let mut id = all.take_all(lpn);
+        let mut id = all.take(lpn);
         if id.is_none() {
             return;
         }
         let source = if ftl.map.current(lpn).is_some() { Source::Kept } else { Source::KeptBlank };
         let (ppa, retries) = (ftl.map.lookup(lpn), ftl.retry_steps(lpn));
         while id.is_some() {
-            let read = &mut all.reads[id.index()];
-            let older = read.older;
-            read.source = source;
+            all.reads[id.index()].source = source;
             let txn = board.txn_mut(id);
             (txn.ppa, txn.retries) = (ppa.0, retries);
             debug_assert_eq!(txn.plane, ftl.map.plane_of(lpn), "a read waits where its page is");
@@ -118,7 +117,7 @@ impl PageOrder {
                 gc.pin(plane, ppa, board);
             }
             self.kept_reads += 1;
-            id = older;
+            id = all.take(lpn);
         }
     }
 
@@ -235,63 +234,106 @@ enum Source {
 #[derive(Clone, Copy, Debug)]
 struct OpenRead {
     source: Source,
-    /// The next older and the next younger read of its page, while it follows that.
+    lpn: Lpn,
+    /// The next older and the next younger read of its list, while it follows its page.
     older: TxnId,
     younger: TxnId,
 }
 
 /// The reads that have not ended.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 struct OlderReads {
-    /// By logical page, the youngest of the reads that follow it.
-    youngest: LpnTable<TxnId>,
+    /// Those that follow their pages, in lists by a hash of the page: the youngest of each. There are more lists than transactions, a
+    /// power of two.
+    youngest: Vec<TxnId>,
     /// By transaction, if it is a read that has not ended.
     reads: Vec<OpenRead>,
 }
 
 impl OlderReads {
+    /// None.
+    fn new() -> OlderReads {
+        OlderReads { youngest: vec![TxnId::NONE; 64], reads: Vec::new() }
+    }
+
+    /// The list of a page.
+    #[inline(always)]
+    fn list(&self, lpn: Lpn) -> usize {
+        // Fibonacci hashing: the upper bits of the product depend on all bits of the page.
+        (u64::from(lpn.0).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (self.youngest.len() - 1)
+    }
+
     /// A read of `lpn` was created, which follows its page.
+    #[inline(always)]
     fn add(&mut self, lpn: Lpn, id: TxnId) {
-        let older = self.youngest.insert(lpn, id);
-        let read = OpenRead { source: Source::Current, older, younger: TxnId::NONE };
         if self.reads.len() <= id.index() {
-            self.reads.resize(id.index() + 1, read);
+            self.grow(id);
         }
-        self.reads[id.index()] = read;
+        let list = self.list(lpn);
+        let older = core::mem::replace(&mut self.youngest[list], id);
+        self.reads[id.index()] = OpenRead { source: Source::Current, lpn, older, younger: TxnId::NONE };
         if older.is_some() {
             self.reads[older.index()].younger = id;
         }
     }
 
-    /// A read of `lpn` that follows its page has ended.
-    fn remove(&mut self, lpn: Lpn, id: TxnId) {
-        let OpenRead { older, younger, .. } = self.reads[id.index()];
+    /// Makes space for a transaction, and lists enough.
+    #[cold]
+    fn grow(&mut self, id: TxnId) {
+        let none = OpenRead { source: Source::Current, lpn: Lpn(0), older: TxnId::NONE, younger: TxnId::NONE };
+        self.reads.resize((id.index() + 1).next_power_of_two(), none);
+        if self.youngest.len() >= self.reads.len() {
+            return;
+        }
+        let lists = core::mem::replace(&mut self.youngest, vec![TxnId::NONE; 2 * self.reads.len()]);
+        for youngest in lists {
+            // The oldest first, so that each list stays in order.
+            let mut id = youngest;
+            while id.is_some() && self.reads[id.index()].older.is_some() {
+                id = self.reads[id.index()].older;
+            }
+            while id.is_some() {
+                let OpenRead { lpn, younger, .. } = self.reads[id.index()];
+                self.add(lpn, id);
+                id = younger;
+            }
+        }
+    }
+
+    /// A read that follows its page no longer does.
+    #[inline(always)]
+    fn remove(&mut self, id: TxnId) {
+        let OpenRead { lpn, older, younger, .. } = self.reads[id.index()];
         if older.is_some() {
             self.reads[older.index()].younger = younger;
         }
-        match (younger.is_some(), older.is_some()) {
-            (true, _) => self.reads[younger.index()].older = older,
-            (false, true) => drop(self.youngest.insert(lpn, older)),
-            (false, false) => self.youngest.remove(lpn, id),
+        if younger.is_some() {
+            self.reads[younger.index()].older = older;
+        } else {
+            let list = self.list(lpn);
+            self.youngest[list] = older;
         }
     }
 
-    /// The youngest of the reads that follow `lpn`, which all no longer do; [`OpenRead::older`] leads to the others.
-    fn take_all(&mut self, lpn: Lpn) -> TxnId {
-        let youngest = self.youngest.get(lpn);
-        if youngest.is_some() {
-            self.youngest.remove(lpn, youngest);
+    /// The youngest of the reads that follow `lpn`, which no longer does; [`TxnId::NONE`] if there is none.
+    fn take(&mut self, lpn: Lpn) -> TxnId {
+        let mut id = self.youngest[self.list(lpn)];
+        while id.is_some() && self.reads[id.index()].lpn != lpn {
+            id = self.reads[id.index()].older;
         }
-        youngest
+        if id.is_some() {
+            self.remove(id);
+        }
+        id
     }
 
     /// A read has ended. Returns whether it read an older copy than the current one.
-    #[inline(never)]
+    #[inline(always)]
     fn ended(&mut self, id: TxnId, gc: &mut Gc, ftl: &mut Ftl, state: &mut State) -> bool {
-        let Transaction { lpn, plane, ppa, .. } = *state.board.txn(id);
+        let Transaction { plane, ppa, .. } = *state.board.txn(id);
         let source = self.reads[id.index()].source;
         match source {
-            Source::Current => self.remove(lpn, id),
+            Source::Current => self.remove(id),
             Source::Kept => gc.unpin(plane, Ppa(ppa), state, ftl),
             Source::KeptBlank => {}
         }
@@ -307,41 +349,41 @@ mod tests {
     /// Compares with a list for each page, while reads come, end and no longer follow their page.
     #[test]
     fn the_reads_of_a_page_are_those_that_follow_it() {
-        let (mut reads, mut plain) = (OlderReads::default(), BTreeMap::<u32, Vec<TxnId>>::new());
+        let (mut reads, mut plain) = (OlderReads::new(), BTreeMap::<u32, Vec<TxnId>>::new());
         let mut x: u64 = 11;
         let mut sample = |below: usize| {
             x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (x >> 33) as usize % below
         };
-        let mut free: Vec<TxnId> = (0..40).map(TxnId).collect();
+        let mut free: Vec<TxnId> = (0..300).map(TxnId).collect();
         let mut taken = 0;
         for _ in 0..50_000 {
-            let lpn = sample(6) as u32;
+            let lpn = (sample(20) * sample(20)) as u32;
             let list = plain.entry(lpn).or_default();
-            match sample(20) {
+            match sample(60) {
                 0 => {
-                    let mut id = reads.take_all(Lpn(lpn));
                     for &read in list.iter().rev() {
-                        assert_eq!(id, read, "youngest first");
-                        id = reads.reads[id.index()].older;
+                        assert_eq!(reads.take(Lpn(lpn)), read, "youngest first");
                         taken += 1;
                     }
-                    assert!(id.is_none());
+                    assert!(reads.take(Lpn(lpn)).is_none());
                     free.append(list);
                 }
-                1..11 if !free.is_empty() => {
+                1..31 if !free.is_empty() => {
                     let id = free.swap_remove(sample(free.len()));
                     reads.add(Lpn(lpn), id);
                     list.push(id);
                 }
                 _ if !list.is_empty() => {
                     let id = list.remove(sample(list.len()));
-                    reads.remove(Lpn(lpn), id);
+                    reads.remove(id);
                     free.push(id);
                 }
                 _ => {}
             }
-            assert_eq!(reads.youngest.get(Lpn(lpn)), plain[&lpn].last().copied().unwrap_or(TxnId::NONE));
+        }
+        for (lpn, list) in plain {
+            assert!(list.iter().rev().all(|&read| reads.take(Lpn(lpn)) == read) && reads.take(Lpn(lpn)).is_none());
         }
         assert!(taken > 1_000, "{taken}");
     }

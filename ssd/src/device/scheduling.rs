@@ -452,7 +452,10 @@ impl Device {
         let mut member = lead;
         while member.is_some() {
             let txn = self.state.board.txn(member);
-            let is_recorded = self.transactions.address_reads || txn.op != FlashOp::Read || txn.owner == Owner::Gc;
+            let is_recorded = self.transactions.address_reads
+                || txn.op != FlashOp::Read
+                || txn.owner == Owner::Gc
+                || self.page_order.keeps_copy(member);
             let ppa = if is_recorded { txn.ppa } else { self.ftl.map.lookup(txn.lpn).0 };
             let (txn, slack, next) = (txn.serial, txn.slack, txn.next);
             self.state.log(|| Event::Dispatched { txn, command, unit, ppa, slack });

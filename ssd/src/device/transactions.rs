@@ -26,7 +26,7 @@ pub(super) struct Transactions {
     /// Whether a write of a part of a page reads the page first.
     read_modify_write: bool,
     /// Whether reads need their physical address before they begin, because their array time or the reads they may share a
-    /// command with depend on it, or because they may keep an older copy of their page.
+    /// command with depend on it. Reads that keep an older copy of their page have its address in any case.
     pub(super) address_reads: bool,
     /// How many have ended, those of garbage collection included.
     pub(super) ended: u64,

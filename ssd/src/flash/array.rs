@@ -40,6 +40,7 @@ impl UnitStep<'_> {
             flash.busy_from = now;
         }
         state.service = Service::Busy;
+        self.counters.idle &= !(1 << self.way);
         state.count(members, op, owner);
         let command = &mut state.command;
         command.lead = lead;

@@ -263,6 +263,7 @@ impl UnitStep<'_> {
             self.agenda.mark(self.id);
         } else {
             state.service = Service::Idle;
+            self.counters.idle |= 1 << self.way;
             state.counters.busy += self.now - self.unit.busy_from;
             let waits = (state.user_waiting() != 0) | state.gc.any();
             self.agenda.mark_if(self.id, waits | self.common.reads_move);

@@ -3,6 +3,7 @@
 use super::*;
 use crate::pick::testing::board;
 use alloc::vec;
+use alloc::vec::Vec;
 use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::Stage;
 use flashlane_core::{Duration, Time, Transaction};
@@ -28,6 +29,14 @@ fn waits(board: &mut Board, priority: u8, waited: u64) -> TxnId {
     board.txns.push(Transaction { op, priority, enqueued, queue, stage: Stage::Waiting, ..Transaction::EMPTY });
     board.link(id, queue, TxnId::NONE);
     id
+}
+
+/// Sets what a unit does.
+fn serve(board: &mut Board, unit: usize, service: Service) {
+    board.units[unit].service = service;
+    let each = board.facts.geometry.units_per_channel() as usize;
+    let (channel, bit) = (&mut board.channels[unit / each], 1 << (unit % each));
+    channel.idle = if service == Service::Idle { channel.idle | bit } else { channel.idle & !bit };
 }
 
 fn late(board: &Board) -> Late {
@@ -59,11 +68,11 @@ fn free_chips_take_turns() {
     let planes = [1, 4, 3, 6, 1].map(Some);
     assert_eq!([(); 5].map(|()| plane(&mut late, &mut board)), planes);
     // Of the chips in turn, 0 is busy, 2 has a read waiting, 1 does what goes before a write.
-    board.units[2].service = Service::Busy;
+    serve(&mut board, 2, Service::Busy);
     board.units[1].set_waiting([1, 0]);
     board.units[3].foreground_gc = flashlane_core::board::ForegroundGc::begun(TxnId(0), true, 1, false);
     assert_eq!(plane(&mut late, &mut board), Some(1));
-    board.units[0].service = Service::Paused;
+    serve(&mut board, 0, Service::Paused);
     assert_eq!(plane(&mut late, &mut board), None);
 }
 
@@ -79,7 +88,7 @@ fn the_chip_with_most_free_pages_takes_it() {
         let mut late = choosing(&board, choices);
         assert_eq!([(); 5].map(|()| plane(&mut late, &mut board)), planes.map(Some), "{choices} choices");
         // A chip that cannot take it is no choice.
-        board.units[2].service = Service::Busy;
+        serve(&mut board, 2, Service::Busy);
         let mut late = choosing(&board, 3);
         assert_eq!(plane(&mut late, &mut board), Some(3));
     }
@@ -96,7 +105,7 @@ fn a_chip_is_refused_when_a_plane_of_it_is_nearly_out_of_blocks() {
             (board.planes[short].free_blocks, board.planes[short].collecting) = (free_blocks, collecting);
             let beside = plane(&mut late(&board), &mut board);
             assert_eq!(beside, Some(if takes { 0 } else { 2 }), "{free_blocks} blocks, beside another");
-            board.units[1].service = Service::Busy;
+            serve(&mut board, 1, Service::Busy);
             let alone = plane(&mut late(&board), &mut board);
             assert_eq!(alone, takes.then_some(0), "{free_blocks} blocks, alone");
         }
@@ -166,12 +175,12 @@ fn no_write_binds_where_blocks_run_out_while_others_have_room() {
             (plane.free_blocks, plane.collecting) = (2 + sample(5) as u32, sample(2) == 0);
             (plane.has_free_page, plane.free_pages) = (sample(4) > 0, 1 + sample(9) as u32);
         }
-        for unit in &mut board.units {
-            unit.service = if sample(2) == 0 { Service::Idle } else { Service::Busy };
-            unit.set_waiting([u32::from(sample(3) == 0), 0]);
+        for unit in 0..board.units.len() {
+            serve(&mut board, unit, if sample(2) == 0 { Service::Idle } else { Service::Busy });
+            board.units[unit].set_waiting([u32::from(sample(3) == 0), 0]);
         }
         let mut late = choosing(&board, 1 + sample(4));
-        late.next = sample(4) as usize;
+        late.next = Rotation { way: sample(2) as u32, channel: sample(2) as u32 };
         let write = waits(&mut board, 0, 0);
         let placed = late.place_at_dispatch(&board, write).map(|placed| placed.to);
         // The plain rule: planes that could take the write.
