@@ -12,7 +12,6 @@ mod arguments;
 mod catalogue;
 mod cost;
 mod devices;
-mod duration;
 mod explain;
 mod fail;
 mod init;

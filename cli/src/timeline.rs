@@ -11,10 +11,10 @@ use flashlane_outputs::{Existing, Inputs, OutFile};
 use flashlane_report::results::{Timeline, TimelineFormat};
 use flashlane_scenario::{Scenario, SchedulerChoice};
 use flashlane_sim::{ObserverOptions, Watch, run_observed};
+use flashlane_sweep::nanoseconds;
 use flate2::write::GzEncoder;
 
 use crate::args::Output;
-use crate::duration::nanoseconds;
 use crate::fail::Failure;
 
 /// The error about a file that exists.

@@ -12,6 +12,7 @@ Times are nanoseconds of simulated time, sizes bytes, rates per second, unless a
 from ._answers import Board, Collect, Order, Pick, Place, Preempt
 from ._compare import compare, run
 from ._native import Error, Rows, __version__, devices, schedulers
+from ._recommend import Recommendation, recommend
 from ._result import Record, Result, Summary
 from ._sweep import Sweep, SweepResult, sweep
 
@@ -23,6 +24,7 @@ __all__ = [
     "Pick",
     "Place",
     "Preempt",
+    "Recommendation",
     "Record",
     "Result",
     "Rows",
@@ -32,6 +34,7 @@ __all__ = [
     "__version__",
     "compare",
     "devices",
+    "recommend",
     "run",
     "schedulers",
     "sweep",

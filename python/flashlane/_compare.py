@@ -27,6 +27,8 @@ _LONG = 10.0
 _END = 1.5
 
 Scenario = Union[str, "os.PathLike[str]", Mapping[str, Any], None]
+#: Keys by their paths, with their values as JSON.
+Texts = list[tuple[str, str]]
 
 
 def compare(
@@ -94,6 +96,22 @@ def _start(
     jobs: Optional[int],
     progress: Optional[bool],
 ) -> Result:
+    def begun(path: Optional[Path], document: Optional[str], texts: Texts, chosen: Optional[list[str]], answers: Any) -> Result:
+        job = _native.start(path, document, texts, chosen, one, answers, *kept, jobs)
+        return Result(wait(job, "requests", progress))
+
+    return with_scenario(scenario, keys, schedulers, trace, set, begun)
+
+
+def with_scenario(
+    scenario: Scenario,
+    keys: Mapping[str, Any],
+    schedulers: Optional[Sequence[Any]],
+    trace: Any,
+    set: Optional[Mapping[str, Any]],
+    begun: Callable[[Optional[Path], Optional[str], Texts, Optional[list[str]], Any], Any],
+) -> Any:
+    """What ``begun`` makes of the scenario, while traces that were no files are there."""
     if isinstance(schedulers, str):
         schedulers = [schedulers]
     written = _Written()
@@ -127,8 +145,7 @@ def _start(
                 flows_of.pop("scheduler", None)
         document = None if document is None else _json(written.replaced(document))
         texts = [(key, _json(written.replaced(value))) for key, value in sets.items()]
-        job = _native.start(path, document, texts, chosen, one, written.native(), *kept, jobs)
-        return Result(wait(job, "requests", progress))
+        return begun(path, document, texts, chosen, written.native())
 
 
 def _json(value: Any) -> str:

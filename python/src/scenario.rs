@@ -60,7 +60,7 @@ pub(crate) fn toml_of(json: &str) -> PyResult<String> {
 }
 
 /// Sets keys by their paths.
-fn assign(scenario: &mut Scenario, sets: &[(String, String)]) -> PyResult<()> {
+pub(crate) fn assign(scenario: &mut Scenario, sets: &[(String, String)]) -> PyResult<()> {
     let written = sets.iter().map(|(key, json)| {
         let value: toml::Value =
             serde_json::from_str(json).map_err(|cause| error(format!("{key} = {json}: {cause}")))?;

@@ -39,7 +39,7 @@ pub use axis::{Axis, label};
 pub use file::Sweep;
 pub use make::{Made, MakeOptions, Shard, claim_and_make, make};
 pub use plan::{Plan, PlannedRun};
-pub use recommend::{Limit, Limits, Recommend};
+pub use recommend::{Limit, Limits, Recommend, nanoseconds};
 pub use report::html;
 pub use runner::{Progress, make_missing, name_of};
 

@@ -55,6 +55,34 @@ pub(super) enum What {
 }
 
 impl Limit {
+    /// The limit on a 99th percentile that a user writes.
+    ///
+    /// # Errors
+    /// What is legal.
+    pub fn of_p99(text: &str) -> Result<Limit, String> {
+        let time = |text: &str| nanoseconds(text).filter(|&ns| ns > 0).map(|ns| ns as f64);
+        limit(text, time).ok_or_else(|| "must be a time such as 2ms or 800us, a change such as +5%, or none".into())
+    }
+
+    /// The limit on write amplification that a user writes.
+    ///
+    /// # Errors
+    /// What is legal.
+    pub fn of_write_amplification(text: &str) -> Result<Limit, String> {
+        let value = |text: &str| text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 1.0);
+        limit(text, value).ok_or_else(|| "must be a value from 1 on such as 1.5, a change such as +5%, or none".into())
+    }
+
+    /// The limit on fairness that a user writes.
+    ///
+    /// # Errors
+    /// What is legal.
+    pub fn of_fairness(text: &str) -> Result<Limit, String> {
+        let value = |text: &str| text.parse().ok().filter(|value: &f64| (0.0..=1.0).contains(value));
+        limit(text, value)
+            .ok_or_else(|| "must be a value from 0 to 1 such as 0.6, a change such as -5%, or none".into())
+    }
+
     /// The bound, where `first` is the figure of the first scheduler.
     fn bound(self, first: Option<f64>) -> Option<f64> {
         match self {
@@ -63,6 +91,36 @@ impl Limit {
             Limit::Change(percent) => first.map(|first| first * (1.0 + percent / 100.0)),
         }
     }
+}
+
+/// A limit: none, a change in percent with its sign, or what `value` reads.
+fn limit(text: &str, value: impl Fn(&str) -> Option<f64>) -> Option<Limit> {
+    if text == "none" {
+        return Some(Limit::None);
+    }
+    match text.strip_suffix('%') {
+        Some(percent) if percent.starts_with(['+', '-']) => {
+            let percent: f64 = percent.trim_end().parse().ok()?;
+            (percent.is_finite() && percent > -100.0).then_some(Limit::Change(percent))
+        }
+        Some(_) => None,
+        None => value(text).map(Limit::Value),
+    }
+}
+
+/// A time with its unit: `1.5ms`, `800us`.
+pub fn nanoseconds(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let (number, unit) = text.split_at(text.find(|c: char| c.is_alphabetic())?);
+    let unit = match unit {
+        "ns" => 1.0,
+        "us" | "\u{b5}s" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    let ns = number.trim().parse::<f64>().ok()? * unit;
+    (0.0..9.2e18).contains(&ns).then_some(ns.round() as u64)
 }
 
 impl Limits {
@@ -152,5 +210,25 @@ mod tests {
         assert!((of([210.0, 1000.0]) - 2.0).abs() < 1e-9);
         assert!((of([210.0, 2100.0]) - 4.0).abs() < 1e-9);
         assert_eq!(excess(3.0, 0.0), 1e9);
+    }
+
+    #[test]
+    fn limits_are_values_changes_or_none() {
+        assert_eq!([Limit::of_p99("2ms"), Limit::of_p99("1.5us")], [Ok(Limit::Value(2e6)), Ok(Limit::Value(1500.0))]);
+        assert_eq!(
+            [Limit::of_p99("+5%"), Limit::of_p99("-2.5%"), Limit::of_p99("none")].map(Result::unwrap),
+            [Limit::Change(5.0), Limit::Change(-2.5), Limit::None]
+        );
+        assert_eq!(Limit::of_write_amplification("1.5"), Ok(Limit::Value(1.5)));
+        assert_eq!(Limit::of_fairness("0.6"), Ok(Limit::Value(0.6)));
+        for wrong in ["", "5%", "2", "0ms", "-2ms", "+-5%", "-100%", "+inf%", "nan", "NaN%", "+nan%", "much"] {
+            assert!(Limit::of_p99(wrong).expect_err(wrong).contains("must be a time"), "{wrong}");
+        }
+        for wrong in ["0.9", "inf", "2ms", "5%"] {
+            assert!(Limit::of_write_amplification(wrong).expect_err(wrong).contains("from 1 on"), "{wrong}");
+        }
+        for wrong in ["1.1", "-0.1", "2ms", "5%"] {
+            assert!(Limit::of_fairness(wrong).expect_err(wrong).contains("from 0 to 1"), "{wrong}");
+        }
     }
 }

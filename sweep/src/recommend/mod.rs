@@ -28,7 +28,7 @@ use flashlane_sim::{Memory, RunError, memory, prepare};
 use super::make::MakeOptions;
 use candidates::{Candidate, Candidates, written};
 use judgement::Verdict;
-pub use limits::{Limit, Limits};
+pub use limits::{Limit, Limits, nanoseconds};
 use parts::{Division, Parts};
 use runs::Runs;
 

@@ -1,0 +1,44 @@
+"""Recommendations from Python: the program's answer."""
+
+import json
+import pickle
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import flashlane as fl
+from conftest import DOCUMENT, SCENARIO
+
+
+def longer(text: str) -> str:
+    return text.replace("requests = 200", "requests = 2000").replace("requests = 100", "requests = 800")
+
+
+def test_the_answer_is_the_programs(program: str, tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(longer(SCENARIO))
+    printed = subprocess.run([program, "recommend", str(file)], check=True, capture_output=True, text=True).stdout
+    made = fl.recommend(file, jobs=2)
+    assert repr(made) == printed
+    as_data = subprocess.run([program, "recommend", str(file), "--json"], check=True, capture_output=True).stdout
+    assert made.to_dict() == json.loads(as_data)
+    assert made.line in printed and made.judged[made.take].ratio <= 1
+    assert pickle.loads(pickle.dumps(made)) == made
+    store = tmp_path / "store"
+    assert fl.recommend(file, out=store) == made
+    assert fl.recommend(file, out=store) == made, "read from the store"
+
+
+def test_few_requests_and_wrong_limits(tmp_path: Path) -> None:
+    few = fl.recommend(DOCUMENT)
+    assert few.refusal == "a choice needs at least 2,000" and few.line == 'scheduler = "late"'
+    with pytest.raises(fl.Error, match='p99 = "5%": must be a time such as 2ms'):
+        fl.recommend(DOCUMENT, p99="5%")
+    with pytest.raises(fl.Error, match='fairness = "2.0": must be a value from 0 to 1'):
+        fl.recommend(DOCUMENT, fairness=2.0)
+    with pytest.raises(fl.Error, match="legal here is none"):
+        fl.recommend(DOCUMENT, fairness=0.5, set={"run.alone": False})
+    (tmp_path / "notes.md").write_text("mine")
+    with pytest.raises(fl.Error, match="holds notes.md"):
+        fl.recommend(DOCUMENT, out=tmp_path)
