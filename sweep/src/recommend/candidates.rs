@@ -317,6 +317,18 @@ mod tests {
     }
 
     #[test]
+    fn the_first_is_the_baseline_or_the_first_that_is_no_control() {
+        let first = |head: &str| {
+            let found = Candidates::of(&scenario(&format!("device = \"flin-isca18\"\n{head}"))).expect("some");
+            (found.all[0].name(), found.default)
+        };
+        assert_eq!(first("schedulers = [\"wp-blind\", \"need\", \"fcfs\"]"), ("need".into(), 1));
+        assert_eq!(first("schedulers = [\"wp-blind\", \"oracle-slack\"]"), ("fcfs".into(), 1));
+        assert_eq!(first("schedulers = [\"need\", \"flin\"]\n[run]\nbaseline = \"flin\""), ("flin".into(), 1));
+        assert_eq!(first("schedulers = [\"late\", \"flin\"]"), ("late".into(), 0));
+    }
+
+    #[test]
     fn what_the_scenario_holds_is_not_varied() {
         let found =
             Candidates::of(&scenario("device = \"flin-isca18\"\n[run.hold]\npreempt = \"never\"")).expect("some");
