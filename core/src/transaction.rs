@@ -120,6 +120,9 @@ pub struct Transaction {
     pub bytes: u32,
     /// A read: further steps that the array takes to read its page. Known once it has been dispatched.
     pub retries: u8,
+    /// A waiting write that waits for no older one of its page: the plane that has the page now, its home plane if it has never been written.
+    /// Kept for answers that declare it ([`Keeps::page_planes`](crate::decide::Keeps::page_planes)).
+    pub page_at: PlaneId,
     /// Note (Slacker): how much later it may end without its request ending later.
     pub slack: Duration,
     /// Note (FLIN): its estimated time in the device had its flow been alone.
@@ -173,6 +176,7 @@ impl Transaction {
         ppa: 0,
         bytes: 0,
         retries: 0,
+        page_at: PlaneId(0),
         next: TxnId::NONE,
         prev: TxnId::NONE,
         on_completion: TxnId::NONE,

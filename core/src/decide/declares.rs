@@ -44,6 +44,7 @@ impl Declares {
         while i < all.len() {
             keeps.page_flows |= all[i].page_flows;
             keeps.valid_pages |= all[i].valid_pages;
+            keeps.page_planes |= all[i].page_planes;
             i += 1;
         }
         keeps
@@ -57,11 +58,13 @@ pub struct Keeps {
     pub page_flows: bool,
     /// The valid pages of planes: [`crate::board::Plane::valid_pages`].
     pub valid_pages: bool,
+    /// Where the page of a waiting write is now: [`crate::Transaction::page_at`].
+    pub page_planes: bool,
 }
 
 impl Keeps {
     /// None of them.
-    pub const NOTHING: Keeps = Keeps { page_flows: false, valid_pages: false };
+    pub const NOTHING: Keeps = Keeps { page_flows: false, valid_pages: false, page_planes: false };
 }
 
 /// What an [`Admit`](super::Admit) declares.

@@ -12,7 +12,7 @@ use flashlane_core::decide::{Keeps, Place, PlaceDeclares, Placement};
 use flashlane_core::event::Event;
 use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, Lpn, Owner, PlaneId, RequestId, Time, TxnId, UnitId};
+use flashlane_core::{Board, Duration, Lpn, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
 use flashlane_sched::catalogue::{build, schedulers};
 use flashlane_ssd::Device;
 use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
@@ -55,7 +55,7 @@ struct Truth {
 
 impl Truth {
     fn new(config: &Config, device: &Device, (draws, keeps): (bool, Keeps)) -> Truth {
-        let Keeps { page_flows: owned, valid_pages: valid } = keeps;
+        let Keeps { page_flows: owned, valid_pages: valid, .. } = keeps;
         let geometry = config.geometry;
         let (planes, blocks) = (geometry.planes(), geometry.blocks_per_plane);
         let all = (0..planes as u16).flat_map(|plane| (0..blocks).map(move |block| (PlaneId(plane), block)));
@@ -225,6 +225,21 @@ impl Truth {
         self.planes.iter().enumerate().map(finished).collect()
     }
 
+    /// Compares where the pages of waiting writes are; returns how many of them, and how many are to be written elsewhere.
+    fn compare_pages(&self, board: &Board, name: &str) -> [u64; 2] {
+        let mut seen = [0; 2];
+        for queue in (0..board.queues.len() as u32).map(QueueId) {
+            let writes = board.walk(queue).map(|id| board.txn(id)).filter(|txn| txn.op == FlashOp::Program);
+            for txn in writes.filter(|txn| txn.blocked_by.is_none()) {
+                let Some(plane) = self.copies[txn.lpn.0 as usize] else { continue };
+                assert_eq!(txn.page_at, plane, "{name} at {}: page {}", board.now, txn.lpn.0);
+                seen[0] += 1;
+                seen[1] += u64::from(txn.plane != plane);
+            }
+        }
+        seen
+    }
+
     fn compare(&self, device: &Device, name: &str) {
         let (board, now) = (device.board(), device.now());
         let pages = |p: &Plane| (p.free_pages, p.next_page, p.has_free_page, p.valid_pages);
@@ -280,7 +295,7 @@ struct KeepsValidPages(Box<dyn Place>);
 impl Place for KeepsValidPages {
     fn declares(&self) -> PlaceDeclares {
         let declares = self.0.declares();
-        PlaceDeclares { keeps: Keeps { valid_pages: true, ..declares.keeps }, ..declares }
+        PlaceDeclares { keeps: Keeps { valid_pages: true, page_planes: true, ..declares.keeps }, ..declares }
     }
     fn prepare(&mut self, board: &Board) {
         self.0.prepare(board);
@@ -296,7 +311,7 @@ impl Place for KeepsValidPages {
     }
 }
 
-fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> u64 {
+fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> [u64; 3] {
     let recipe = recipe(name, &[]);
     let mut scheduler = build(&recipe).expect("a scheduler");
     scheduler.place = Box::new(KeepsValidPages(scheduler.place));
@@ -305,10 +320,13 @@ fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> u64 {
     let mut device = Device::new(config, scheduler).expect("legal");
     device.report_events();
     let mut truth = Truth::new(config, &device, says);
-    let mut instants = 0;
+    let (mut instants, mut pages) = (0, [0; 2]);
     let mut look = |device: &mut Device| {
         device.events().drain(..).for_each(|stamped| truth.take(&stamped.event));
         truth.compare(device, name);
+        if instants % 8 == 0 {
+            pages.iter_mut().zip(truth.compare_pages(device.board(), name)).for_each(|(all, seen)| *all += seen);
+        }
         instants += 1;
     };
     let mut asks = asks.iter().enumerate().peekable();
@@ -329,11 +347,12 @@ fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> u64 {
     }
     assert_eq!((device.fault(), device.outstanding()), (None, 0), "{name}");
     assert!(device.totals().erases > 10, "{name}: {} erases are too few", device.totals().erases);
-    instants
+    [instants, pages[0], pages[1]]
 }
 
 #[test]
 fn the_board_shows_what_is() {
+    let mut all_elsewhere = 0;
     let mut buffered = narrow(Protocol::Nvme { depth: 5 });
     buffered.buffer = Some(Buffer {
         pages: 32,
@@ -348,8 +367,11 @@ fn the_board_shows_what_is() {
         let mix = Mix { requests: 500, gap: 400_000, reads: 40, pages: 4, hot: 20, partial: 30, scattered: 20 };
         let asks = asks(&config, &mix, &mut Pcg64Mcg::new(12));
         for entry in schedulers() {
-            let instants = each_instant(&config, entry.name, &asks);
+            let [instants, pages, elsewhere] = each_instant(&config, entry.name, &asks);
             assert!(instants > 1000, "{}: {instants} instants are too few", entry.name);
+            assert!(pages > 1000, "{}: {pages} waiting writes are too few", entry.name);
+            all_elsewhere += elsewhere;
         }
     }
+    assert!(all_elsewhere > 1000, "{all_elsewhere} waiting writes whose pages are elsewhere are too few");
 }

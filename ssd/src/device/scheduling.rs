@@ -405,7 +405,8 @@ impl Device {
         self.ftl.count_version(lpn);
         if unblocks.is_some() {
             board.txn_mut(id).unblocks = TxnId::NONE;
-            board.txn_mut(unblocks).blocked_by = TxnId::NONE;
+            let next = board.txn_mut(unblocks);
+            (next.blocked_by, next.page_at) = (TxnId::NONE, plane);
             let waiter = board.txn(unblocks).unit;
             self.state.mark(waiter);
         }

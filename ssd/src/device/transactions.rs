@@ -147,6 +147,9 @@ impl Device {
     /// joins its queue.
     #[inline(always)]
     pub(super) fn supersede(&mut self, program: TxnId, lpn: Lpn) -> QueuePlacement {
+        if self.policy.known.keeps.page_planes {
+            self.state.board.txn_mut(program).page_at = self.ftl.map.plane_of(lpn);
+        }
         match self.page_order.add_write(program, lpn, &mut self.policy, &mut self.state.board) {
             Some(old) => self.drop_write(old, program),
             None => QueuePlacement::AsOrdered,
