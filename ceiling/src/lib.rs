@@ -1,12 +1,12 @@
 //! Ceilings: what no scheduler can beat on the requests of a run, whatever it knows in advance.
 //!
-//! [`Work`] takes the requests as they are fed to a device and gives [`Bounds`]: the mean response time with every page at its
-//! home ([`Bounds::fixed`]) and with writes going anywhere ([`Bounds::free`]), and the worst response time of either. The proofs, and what
-//! they ignore, are in `docs/ceiling.md`.
+//! [`Work`] takes the requests as they are fed to a device and gives [`Bounds`]: on the mean response time and on the worst, for each
+//! [`Class`] of schedulers. The proofs, and what they ignore, are in `docs/ceiling.md`.
 //!
 //! Owns the arithmetic of the bounds. Of the device it takes the configuration alone; it must never know schedulers or results. All that
 //! a bound is made of is computed in integers that are rounded down, so that it stays a bound, and is the same for any number of threads.
 
+mod class;
 mod mean;
 mod pieces;
 mod requests;
@@ -15,4 +15,5 @@ mod work;
 mod worst;
 mod wspt;
 
+pub use class::{Class, Placement, Writes};
 pub use work::{Bound, Bounds, Effort, Work};

@@ -7,18 +7,10 @@ use flashlane_core::geometry::{Geometry, Stripe};
 use flashlane_core::{Lpn, Op, PlaneId};
 use flashlane_ssd::Config;
 
+use crate::class::{Class, Placement};
 use crate::requests::{Request, Requests};
 use crate::service::{Serial, Times};
 use crate::wspt::MAX_WORK;
-
-/// Where writes go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Placement {
-    /// To the home of their page.
-    Fixed,
-    /// Anywhere.
-    Free,
-}
 
 /// What a request asks of a machine.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +50,7 @@ struct Level {
 /// Splits requests into demands.
 #[derive(Debug)]
 pub(crate) struct Splitter {
-    placement: Placement,
+    class: Class,
     times: Times,
     serial: Option<Serial>,
     stripe: Stripe,
@@ -87,7 +79,7 @@ struct Page {
 }
 
 impl Splitter {
-    pub(crate) fn new(config: &Config, placement: Placement) -> Splitter {
+    pub(crate) fn new(config: &Config, class: Class) -> Splitter {
         let (g, times) = (config.geometry, Times::of(config));
         let [of_die, of_unit] = times.joins;
         let mut levels = Vec::new();
@@ -106,7 +98,7 @@ impl Splitter {
         let (unit_pool, channel_pool) = (link[1] + 1, link[1] + 2);
         let machines = channel_pool as usize + 1;
         Splitter {
-            placement,
+            class,
             times,
             serial: Serial::of(config),
             stripe: Stripe::new(&g, config.ftl.order),
@@ -151,7 +143,7 @@ impl Splitter {
 
     /// Returns the time between the link's two directions at the least.
     fn serve_serially(&mut self, serial: Serial, requests: &Requests, request: &Request, head: u64, tail: u64) -> u64 {
-        let is_certain = |&i: &u32| requests.is_certain(request.op, requests.page(request, i));
+        let is_certain = |&i: &u32| requests.is_certain(request.op, requests.page(request, i), self.class.writes);
         let pages = (0..request.pages).filter(is_certain).count() as u64;
         let work = serial.time(request.op, pages);
         if work > 0 {
@@ -169,14 +161,14 @@ impl Splitter {
         let mut written = 0;
         for i in 0..request.pages {
             let lpn = requests.page(request, i);
-            if requests.is_certain(request.op, lpn) {
-                let own = self.add_page(request.op, lpn, requests.bytes_of(request, i));
+            if requests.is_certain(request.op, lpn, self.class.writes) {
+                let own = self.add_page(requests, request.op, lpn, requests.bytes_of(request, i));
                 (fastest, slowest) = (fastest.min(own), slowest.max(own));
                 written += u64::from(request.op == Op::Write);
             }
         }
         let mut inside = slowest;
-        if self.placement == Placement::Free && written > 0 {
+        if self.class.placement == Placement::Free && written > 0 {
             inside = inside.max(written.div_ceil(self.geometry.planes().into()) * fastest);
         }
         if request.op == Op::Write && self.writes_buffered {
@@ -208,7 +200,7 @@ impl Splitter {
     }
 
     /// Adds a page that needs the flash. Returns the time it takes alone.
-    fn add_page(&mut self, op: Op, lpn: Lpn, bytes: u32) -> u64 {
+    fn add_page(&mut self, requests: &Requests, op: Op, lpn: Lpn, bytes: u32) -> u64 {
         let plane = self.stripe.home(lpn).0;
         let page = self.geometry.page_bytes;
         let partial = op == Op::Write && bytes < page && self.read_modify_write;
@@ -216,10 +208,10 @@ impl Splitter {
         let transfer = self.times.transfer(op, bytes);
         let own = self.times.fixed(op) + transfer;
         self.add(&Page { op, plane, transfer, then: 0 });
-        if !partial {
+        if !partial || requests.is_written_again(lpn) {
             return own;
         }
-        // The page is read first, where it is: nothing has written it before.
+        // The page is read first, where it is: nothing else writes it.
         let transfer = self.times.transfer(Op::Read, bytes);
         self.add(&Page { op: Op::Read, plane, transfer, then: own });
         own + self.times.fixed(Op::Read) + transfer
@@ -227,7 +219,7 @@ impl Splitter {
 
     /// Adds a page to the machines that work on it.
     fn add(&mut self, page: &Page) {
-        let free = self.placement == Placement::Free;
+        let free = self.class.placement == Placement::Free;
         let fixed = self.times.fixed(page.op);
         let is_read = page.op == Op::Read;
         let on_bus = if is_read { 0 } else { self.times.command[1] / self.times.joins[1] } + page.transfer;

@@ -5,6 +5,8 @@ use flashlane_core::{Lpn, Op};
 use flashlane_ssd::Config;
 use flashlane_ssd::config::Service;
 
+use crate::class::Writes;
+
 /// A request as it was fed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
@@ -28,6 +30,8 @@ pub(crate) struct Requests {
     lists: Vec<Lpn>,
     page_bytes: u32,
     touched: Touched,
+    /// Whether a page is written more than once.
+    pub(crate) overwrites: bool,
     kept: Kept,
 }
 
@@ -51,6 +55,7 @@ impl Requests {
             lists: Vec::new(),
             page_bytes: config.geometry.page_bytes,
             touched: Touched::new(config.ftl.logical_pages),
+            overwrites: false,
             kept: Kept {
                 reads_buffered: buffer.is_some(),
                 writes_buffered: buffer.is_some_and(|buffer| buffer.write_back),
@@ -77,7 +82,9 @@ impl Requests {
             }
         };
         for i in 0..request.pages {
-            self.touched.touch(self.page(&request, i), op);
+            let lpn = self.page(&request, i);
+            self.touched.touch(lpn, op);
+            self.overwrites |= self.is_written_again(lpn);
         }
         self.all.push(request);
     }
@@ -101,8 +108,13 @@ impl Requests {
         (end - start) as u32
     }
 
-    /// Whether the flash is sure to read or write this page for a request of `op`, whatever the scheduler does.
-    pub(crate) fn is_certain(&self, op: Op, lpn: Lpn) -> bool {
+    /// Whether several writes touch this page.
+    pub(crate) fn is_written_again(&self, lpn: Lpn) -> bool {
+        self.touched.of(lpn) & Touched::WRITTEN_AGAIN != 0
+    }
+
+    /// Whether the flash is sure to read or write this page for a request of `op`, whatever a scheduler does that treats writes so.
+    pub(crate) fn is_certain(&self, op: Op, lpn: Lpn, writes: Writes) -> bool {
         let flags = self.touched.of(lpn);
         let is_only_touch = flags & Touched::AGAIN == 0;
         match op {
@@ -114,7 +126,7 @@ impl Requests {
             Op::Read => flags & Touched::WRITTEN == 0,
             Op::Write if self.kept.writes_buffered => false,
             // One of two writes may be dropped for the other.
-            Op::Write => flags & Touched::WRITTEN_AGAIN == 0,
+            Op::Write => writes == Writes::Kept || flags & Touched::WRITTEN_AGAIN == 0,
         }
     }
 }

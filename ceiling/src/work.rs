@@ -4,8 +4,9 @@ use flashlane_core::arrival::Span;
 use flashlane_core::{Op, Time};
 use flashlane_ssd::Config;
 
+use crate::class::{Class, Placement, Writes};
 use crate::mean::{PER_NS, Window};
-use crate::pieces::{Placement, Splitter};
+use crate::pieces::Splitter;
 use crate::requests::Requests;
 use crate::service::Times;
 use crate::worst::Worst;
@@ -22,13 +23,18 @@ pub struct Work {
 pub struct Bounds {
     /// Requests that are counted.
     pub requests: u64,
-    /// With every page at its home.
-    pub fixed: Bound,
-    /// With writes going to any plane; it holds for schedulers of both kinds.
-    pub free: Bound,
+    /// By class, as in [`Class::ALL`].
+    by_class: [Bound; 4],
 }
 
-/// What no scheduler of a kind can beat, rounded down.
+impl Bounds {
+    /// What no scheduler of the class can beat.
+    pub const fn of(&self, class: Class) -> Bound {
+        self.by_class[class.index()]
+    }
+}
+
+/// What no scheduler of a class can beat, rounded down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Bound {
     /// Mean response time, ns.
@@ -55,6 +61,13 @@ impl Default for Effort {
     }
 }
 
+impl Bound {
+    /// The larger of each.
+    fn max(self, other: Bound) -> Bound {
+        Bound { mean_ns: self.mean_ns.max(other.mean_ns), worst_ns: self.worst_ns.max(other.worst_ns) }
+    }
+}
+
 impl Work {
     /// No requests yet, for the device of `config`.
     pub fn new(config: &Config) -> Work {
@@ -72,15 +85,20 @@ impl Work {
         if requests == 0 {
             return None;
         }
-        let of = |placement| self.bound(placement, requests, effort);
-        let (fixed, free) = rayon::join(|| of(Placement::Fixed), || of(Placement::Free));
-        // What holds wherever writes go holds for those that stay.
-        let fixed = Bound { mean_ns: fixed.mean_ns.max(free.mean_ns), worst_ns: fixed.worst_ns.max(free.worst_ns) };
-        Some(Bounds { requests, fixed, free })
+        let of = |writes| {
+            let of = |placement| self.bound(Class { placement, writes }, requests, effort);
+            let (fixed, free) = rayon::join(|| of(Placement::Fixed), || of(Placement::Free));
+            // What holds wherever writes go holds for those that stay.
+            [fixed.max(free), free]
+        };
+        let dropped = of(Writes::Dropped);
+        let kept = if self.requests.overwrites { of(Writes::Kept) } else { dropped };
+        let [fixed, free] = [0, 1].map(|i| kept[i].max(dropped[i]));
+        Some(Bounds { requests, by_class: [fixed, dropped[0], free, dropped[1]] })
     }
 
-    fn bound(&self, placement: Placement, counted: u64, effort: &Effort) -> Bound {
-        let mut splitter = Splitter::new(&self.config, placement);
+    fn bound(&self, class: Class, counted: u64, effort: &Effort) -> Bound {
+        let mut splitter = Splitter::new(&self.config, class);
         let machines = splitter.machines;
         let mut worst = Worst::new(machines, 2 * Times::of(&self.config).link_latency);
         let mut window = Window::new(machines);

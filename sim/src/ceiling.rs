@@ -3,7 +3,7 @@
 //! Owns which requests are counted, as a run counts them, and for which scenarios there is no bound. The bounds are
 //! `flashlane_ceiling`'s.
 
-use flashlane_ceiling::{Bound, Effort, Work};
+use flashlane_ceiling::{Class, Effort, Placement, Work, Writes};
 use flashlane_report::metrics::LoadWindow;
 use flashlane_report::results::{Ceiling, CeilingBound};
 
@@ -13,6 +13,8 @@ use super::next_times::NextTimes;
 use super::prepare::{Prepared, needs_responses};
 use flashlane_core::RequestId;
 use flashlane_sched::catalogue::{Question, Recipe};
+use flashlane_ssd::Config;
+use flashlane_ssd::config::Service;
 
 /// The bounds of all flows of a scenario together, to be called before its runs: the last of these takes over its traces.
 /// [`Summary::compare_with_ceiling`] puts them beside the figures.
@@ -53,13 +55,38 @@ pub fn ceiling(prepared: &Prepared) -> Result<Ceiling, RunError> {
     let Some(bounds) = work.bounds(&Effort::default()) else {
         return Ok(Ceiling { none: Some("no request is counted".into()), ..Ceiling::default() });
     };
-    let stats = |bound: Bound| Some(CeilingBound { mean_ns: bound.mean_ns, worst_ns: bound.worst_ns });
+    let of = |placement, writes| {
+        let bound = bounds.of(Class { placement, writes });
+        Some(CeilingBound { mean_ns: bound.mean_ns, worst_ns: bound.worst_ns })
+    };
+    let (at_home, keeps_writes) = classes(prepared)?.into_iter().unzip();
     Ok(Ceiling {
-        static_placement: stats(bounds.fixed),
-        free_placement: stats(bounds.free),
+        static_placement: of(Placement::Fixed, Writes::Dropped),
+        free_placement: of(Placement::Free, Writes::Dropped),
+        static_every_write: of(Placement::Fixed, Writes::Kept),
+        free_every_write: of(Placement::Free, Writes::Kept),
         none: None,
-        at_home: static_placement(prepared)?,
+        notes: notes(&prepared.config),
+        at_home,
+        keeps_writes,
     })
+}
+
+/// What of a device the bounds leave out.
+fn notes(config: &Config) -> Vec<String> {
+    let mut notes = Vec::new();
+    if matches!(config.front.service, Service::Serial { .. }) {
+        notes.push("commands are served one at a time: where pages lie changes nothing, and both bounds are that of one machine");
+    }
+    match &config.buffer {
+        Some(buffer) if buffer.write_back => notes.push(
+            "writes end in the write-back buffer, and may leave it after the run: they count for the link and the memory alone, and reads of \
+             pages that are touched twice only for the link",
+        ),
+        Some(_) => notes.push("reads of pages that are touched twice may be served by the buffer: they count for the link alone"),
+        None => {}
+    }
+    notes.into_iter().map(String::from).collect()
 }
 
 /// Why a scenario has no bound, as far as its keys say.
@@ -73,22 +100,24 @@ fn none(prepared: &Prepared) -> Option<&'static str> {
     None
 }
 
-/// For each scheduler, whether every page stays at its home.
+/// For each scheduler, whether every page stays at its home, and whether it never drops a write.
 ///
 /// # Errors
 /// A scheduler that cannot be built.
-pub(super) fn static_placement(prepared: &Prepared) -> Result<Vec<bool>, RunError> {
-    let is_static = |(_, recipe): &(String, Recipe)| {
+pub(super) fn classes(prepared: &Prepared) -> Result<Vec<(bool, bool)>, RunError> {
+    let class = |(_, recipe): &(String, Recipe)| {
         let catalogue = &prepared.catalogue;
         let built = match needs_responses(catalogue, recipe) {
-            // It can be built only from the response times of another run; what it places by can be without.
-            true => catalogue.resolve(recipe).and_then(|answers| {
-                let place = vec![(Question::Place, answers.place.to_owned())];
-                catalogue.build(&Recipe { base: Some("fcfs".into()), answers: place, ..Recipe::default() })
+            // It can be built only from the response times of another run; what it places and cancels by can be without.
+            true => catalogue.resolve(recipe).and_then(|names| {
+                let answers =
+                    vec![(Question::Place, names.place.to_owned()), (Question::Cancel, names.cancel.to_owned())];
+                catalogue.build(&Recipe { base: Some("fcfs".into()), answers, ..Recipe::default() })
             }),
             false => catalogue.build(recipe),
         };
-        Ok(built.map_err(|error| RunError::Input(error.to_string()))?.place.declares().is_static)
+        let built = built.map_err(|error| RunError::Input(error.to_string()))?;
+        Ok((built.place.declares().is_static, built.cancel.declares().keeps_all))
     };
-    prepared.schedulers.iter().map(is_static).collect()
+    prepared.schedulers.iter().map(class).collect()
 }

@@ -65,6 +65,8 @@ struct Shape {
     alone: bool,
     /// More flows than have columns of their own: then p99 is that of all requests.
     many: bool,
+    /// How far the mean is from what no scheduler can beat.
+    ceiling: bool,
 }
 
 fn rows(summary: &Summary) -> comfy_table::Table {
@@ -74,12 +76,14 @@ fn rows(summary: &Summary) -> comfy_table::Table {
         by_flow: (2..=FLOWS).contains(&flows.len()),
         alone: runs.iter().any(|run| run.flows.iter().any(|flow| flow.slowdown.is_some())),
         many: flows.len() > FLOWS,
+        ceiling: runs.iter().any(|run| run.ceiling.is_some()),
     };
     let mut header: Vec<String> = ["scheduler", "offered", "served"].map(String::from).into();
     // Of two flows together a mean says little; each has its own.
     header.extend((!shape.by_flow).then(|| "mean".into()));
     header.extend(shape.many.then(|| "p99".into()));
     header.extend(shape.compared.then(|| "Δ mean".into()));
+    header.extend(shape.ceiling.then(|| "x bound".into()));
     let tenants = if shape.by_flow {
         flows.iter().map(|flow| short(&flow.name)).collect()
     } else {
@@ -113,6 +117,7 @@ fn row(run: &SchedulerResult, shape: Shape) -> Vec<String> {
         let changed = run.change_percent.as_ref().and_then(|c| c.all.as_ref()?.mean);
         row.push(or_dash(changed, |c| relative(c, Sense::Time)));
     }
+    row.extend(shape.ceiling.then(|| or_dash(run.ceiling.and_then(|gap| gap.own()), |gap| format!("{gap:.2}"))));
     if shape.by_flow {
         for flow in &run.flows {
             row.extend([mean(&flow.figures.all), p99(&flow.figures.all)]);

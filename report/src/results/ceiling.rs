@@ -13,10 +13,18 @@ pub struct Ceiling {
     pub static_placement: Option<CeilingBound>,
     /// With writes going to any plane; null where there is no bound.
     pub free_placement: Option<CeilingBound>,
+    /// As `static_placement`, for schedulers that never drop a write; not smaller.
+    pub static_every_write: Option<CeilingBound>,
+    /// As `free_placement`, for schedulers that never drop a write; not smaller.
+    pub free_every_write: Option<CeilingBound>,
     /// Why there is no bound; null where there is one.
     pub none: Option<String>,
+    /// What of this scenario the bounds leave out, in sentences.
+    pub notes: Vec<String>,
     /// For each scheduler, whether every page stays at its home; empty where there is no bound.
     pub at_home: Vec<bool>,
+    /// For each scheduler, whether it never drops a write; empty where there is no bound.
+    pub keeps_writes: Vec<bool>,
 }
 
 /// Bounds from below, rounded down.
@@ -28,7 +36,7 @@ pub struct CeilingBound {
     pub worst_ns: u64,
 }
 
-/// A scheduler's figures over what no scheduler can beat: 1 is as good as can be.
+/// A scheduler's figures over what no scheduler can beat that drops writes as little as it does: 1 is as good as can be.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CeilingGap {
     /// Mean response time over the bound with every page at its home; null where the scheduler places pages elsewhere, and where the bound
@@ -40,18 +48,30 @@ pub struct CeilingGap {
     pub worst_static: Option<f64>,
     /// Largest response time over the bound with free placement; null where that is zero.
     pub worst_free: Option<f64>,
+    /// Whether the bounds are those for schedulers that never drop a write, and are larger for that.
+    pub every_write: bool,
 }
 
 impl CeilingGap {
-    pub(super) fn of(figures: &ResponseStats, ceiling: &Ceiling, at_home: bool) -> CeilingGap {
+    pub(super) fn of(figures: &ResponseStats, ceiling: &Ceiling, at_home: bool, keeps_writes: bool) -> CeilingGap {
         let over = |value: f64, bound: Option<u64>| bound.filter(|&bound| bound > 0).map(|bound| value / bound as f64);
-        let (own, free) = (ceiling.static_placement.filter(|_| at_home), ceiling.free_placement);
+        let any = [ceiling.static_placement, ceiling.free_placement];
+        let every = [ceiling.static_every_write, ceiling.free_every_write];
+        let every_write = keeps_writes && every != any;
+        let [own, free] = if every_write { every } else { any };
+        let own = own.filter(|_| at_home);
         CeilingGap {
             mean_static: over(figures.mean_ns, own.map(|bound| bound.mean_ns)),
             mean_free: over(figures.mean_ns, free.map(|bound| bound.mean_ns)),
             worst_static: over(figures.max_ns as f64, own.map(|bound| bound.worst_ns)),
             worst_free: over(figures.max_ns as f64, free.map(|bound| bound.worst_ns)),
+            every_write,
         }
+    }
+
+    /// The mean over the bound of the scheduler's own class: with its placement, and dropping writes as little as it does.
+    pub(super) fn own(&self) -> Option<f64> {
+        self.mean_static.or(self.mean_free)
     }
 
     /// The gap of the mean in words.
@@ -63,7 +83,11 @@ impl CeilingGap {
             None => format!("{} what any scheduler could reach with free placement", above(gap)),
         });
         let parts: Vec<String> = own.into_iter().chain(free).collect();
-        if parts.is_empty() { "no bound above zero".into() } else { parts.join(", ") }
+        match parts.is_empty() {
+            true => "no bound above zero".into(),
+            false if self.every_write => format!("{}, no write dropped", parts.join(", ")),
+            false => parts.join(", "),
+        }
     }
 }
 

@@ -57,8 +57,8 @@ impl Summary {
 
     /// Puts `ceiling`, which is that of these runs, beside their figures.
     pub fn compare_with_ceiling(&mut self, ceiling: Ceiling) {
-        for (run, &at_home) in self.schedulers.iter_mut().zip(&ceiling.at_home) {
-            run.ceiling = run.total.all.as_ref().map(|figures| CeilingGap::of(figures, &ceiling, at_home));
+        for ((run, &at_home), &keeps) in self.schedulers.iter_mut().zip(&ceiling.at_home).zip(&ceiling.keeps_writes) {
+            run.ceiling = run.total.all.as_ref().map(|figures| CeilingGap::of(figures, &ceiling, at_home, keeps));
         }
         self.ceiling = Some(ceiling);
     }

@@ -57,6 +57,9 @@ pub(super) fn asked(summary: &Summary) -> String {
     let (mut text, runs) = (String::new(), &summary.schedulers);
     if let Some(ceiling) = &summary.ceiling {
         text.push_str(&format!("{}\n", ceiling_text::title(ceiling)));
+        for note in &ceiling.notes {
+            text.push_str(&format!("  ({})\n", escaped(note)));
+        }
         for (label, gap) in ceiling_text::gaps(runs) {
             text.push_str(&format!("  {label}: {gap}\n"));
         }

@@ -129,7 +129,9 @@ fn gaps(
         return Ok((vec![None; made.len()], Some(none)));
     }
     let gap = |(i, summary): (usize, &&Summary)| {
-        let own = Ceiling { at_home: found.at_home.get(i).copied().into_iter().collect(), ..found.clone() };
+        let of_one = |all: &[bool]| all.get(i).copied().into_iter().collect();
+        let (at_home, keeps_writes) = (of_one(&found.at_home), of_one(&found.keeps_writes));
+        let own = Ceiling { at_home, keeps_writes, ..found.clone() };
         let mut summary = (*summary).clone();
         summary.compare_with_ceiling(own);
         summary.schedulers[0].ceiling

@@ -1,6 +1,6 @@
 //! Checks that a run is not below its bounds.
 
-use flashlane_ceiling::{Bound, Effort, Work};
+use flashlane_ceiling::{Bound, Class, Effort, Placement, Work, Writes};
 use flashlane_core::arrival::Span;
 use flashlane_core::{Completion, Time};
 use flashlane_sched::catalogue::{Recipe, build};
@@ -22,16 +22,17 @@ pub fn hold(config: &Config, recipe: &Recipe, asks: &[TestRequest], completions:
         work.add(Time::from_ns(ask.at), ask.op, &extent, true);
     }
     let bounds = work.bounds(&EFFORT).expect("requests");
-    let is_static = build(recipe).expect("a legal recipe").place.declares().is_static;
-    let Bound { mean_ns, worst_ns } = if is_static { bounds.fixed } else { bounds.free };
+    let scheduler = build(recipe).expect("a legal recipe");
+    let class = Class {
+        placement: if scheduler.place.declares().is_static { Placement::Fixed } else { Placement::Free },
+        writes: if scheduler.cancel.declares().keeps_all { Writes::Kept } else { Writes::Dropped },
+    };
+    let Bound { mean_ns, worst_ns } = bounds.of(class);
     let responses = || completions.iter().map(|c| (c.done - c.arrival).ns());
     let (sum, worst) = (responses().sum::<u64>(), responses().max().unwrap_or(0));
     let count = completions.len() as u64;
     if sum < mean_ns * count || worst < worst_ns {
-        return Err(format!(
-            "mean {} below {mean_ns}, or worst {worst} below {worst_ns}, static {is_static}",
-            sum / count
-        ));
+        return Err(format!("mean {} below {mean_ns}, or worst {worst} below {worst_ns}, {class:?}", sum / count));
     }
     Ok(sum as f64 / (mean_ns.max(1) * count) as f64)
 }
