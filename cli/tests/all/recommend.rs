@@ -110,10 +110,11 @@ fn a_recommendation_that_was_stopped_goes_on_where_it_stopped() {
         assert!(begun.elapsed() < Duration::from_secs(60), "no run was made");
         std::thread::sleep(Duration::from_millis(2));
     }
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    // Jobs in the background, and what they start, ignore SIGINT.
+    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs");
     assert!(sent.success());
     let output = child.wait_with_output().expect("ended");
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(output.status.code(), Some(143), "{}", String::from_utf8_lossy(&output.stdout));
     assert!(output.stdout.is_empty());
     assert_eq!(count(&desk.join("store/unfinished")), 0, "unfinished runs are removed");
     let before = there(desk, "store");
