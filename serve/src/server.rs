@@ -192,8 +192,7 @@ impl Server {
                 self.ended(one);
             }
             self.find_fault();
-            self.send_all();
-            self.resume();
+            self.exchange();
             let mut next = self.drive.next_event();
             if let Some(since) = stopping {
                 let left = END.saturating_sub(since.elapsed());
@@ -285,11 +284,16 @@ impl Server {
         self.buffer = buffer;
     }
 
-    /// Gives the drive commands that had to wait until others of their client were answered.
-    fn resume(&mut self) {
-        let waits = |slot: &Option<Connection>| slot.as_ref().is_some_and(Connection::is_resumable);
-        let waiting: Vec<usize> = (0..self.connections.len()).filter(|&i| waits(&self.connections[i])).collect();
-        if !waiting.is_empty() {
+    /// Sends what can be sent, and gives the drive the commands that had to wait until others of their client were answered and sent. Some
+    /// of them are answered at once, which makes room for more: until nothing is left to do but to wait.
+    fn exchange(&mut self) {
+        loop {
+            self.send_all();
+            let waits = |slot: &Option<Connection>| slot.as_ref().is_some_and(Connection::is_resumable);
+            let waiting: Vec<usize> = (0..self.connections.len()).filter(|&i| waits(&self.connections[i])).collect();
+            if waiting.is_empty() {
+                return;
+            }
             self.give(&waiting, |connection, commands| connection.understand(&[], commands));
         }
     }

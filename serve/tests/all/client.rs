@@ -44,6 +44,12 @@ impl Client {
         Client { socket, bytes, structured, cookie: 0 }
     }
 
+    /// The same connection once more, to send through while answers come.
+    pub fn again(&self) -> Client {
+        let socket = self.socket.try_clone().expect("a socket");
+        Client { socket, bytes: self.bytes, structured: self.structured, cookie: self.cookie }
+    }
+
     /// Sends a command without waiting for its answer; returns its cookie.
     pub fn send(&mut self, kind: u16, offset: u64, length: u32, data: &[u8]) -> u64 {
         self.cookie += 1;
@@ -61,13 +67,18 @@ impl Client {
 
     /// The next answer, to a command that reads `length` bytes: its cookie, the error's number, the bytes.
     pub fn answer(&mut self, length: u32) -> (u64, u32, Vec<u8>) {
+        self.answer_of(|_| length)
+    }
+
+    /// The next answer, to any command: `length` says how many bytes the one of a cookie reads.
+    pub fn answer_of(&mut self, length: impl Fn(u64) -> u32) -> (u64, u32, Vec<u8>) {
         let number = |bytes: &[u8]| u32::from_be_bytes(bytes.try_into().expect("four"));
         let cookie = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().expect("eight"));
         let mut head = [0; 16];
         self.socket.read_exact(&mut head).expect("an answer");
         if number(&head[..4]) == 0x6744_6698 {
             let error = number(&head[4..8]);
-            let mut data = vec![0; if error == 0 { length as usize } else { 0 }];
+            let mut data = vec![0; if error == 0 { length(cookie(&head[8..])) as usize } else { 0 }];
             self.socket.read_exact(&mut data).expect("data");
             return (cookie(&head[8..]), error, data);
         }

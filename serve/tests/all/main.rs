@@ -237,3 +237,36 @@ fn a_client_that_takes_no_answers_is_read_no_further() {
     assert!(report.exports[0].received[0] < 500, "{:?}", report.exports[0].received);
     assert_eq!(report.exports[1].completed(), 2);
 }
+
+/// Commands beyond what may be under way wait in the server, and are answered without another byte of the client: also flushes and
+/// refusals, which need no event of the drive, behind the last of them.
+#[test]
+fn commands_that_wait_are_answered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("socket");
+    let served = Served::begin(&socket, Place::Memory, 0.01);
+    let client = Client::open(&socket, "db", false);
+    let mut sender = client.again();
+    let mut receiver = client;
+    // All in one piece: forty reads of 1 MiB, twenty flushes, ten reads beyond the end.
+    let all = std::thread::spawn(move || {
+        let cookies: Vec<u64> = (0..40).map(|at| sender.send(0, at << 20, 1 << 20, &[])).collect();
+        let flushes: Vec<u64> = (0..20).map(|_| sender.send(3, 0, 0, &[])).collect();
+        let beyond: Vec<u64> = (0..10).map(|_| sender.send(0, u64::MAX - 511, 512, &[])).collect();
+        [cookies, flushes, beyond]
+    });
+    let [reads, flushes, beyond] = all.join().expect("sent");
+    // So that the drive has nothing more to do when the client takes its answers.
+    std::thread::sleep(Duration::from_millis(200));
+    let mut answered = Vec::new();
+    for _ in 0..70 {
+        // Only reads of the first kind bring bytes, and a head says which it is.
+        let (cookie, error, _) = receiver.answer_of(|cookie| if reads.contains(&cookie) { 1 << 20 } else { 0 });
+        assert_eq!(error, if beyond.contains(&cookie) { 22 } else { 0 }, "{cookie}");
+        answered.push(cookie);
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, [reads, flushes, beyond].concat());
+    let report = served.end();
+    assert_eq!((report.exports[0].received, report.exports[0].flushes, report.refused), ([40, 0], [20, 20], 10));
+}
