@@ -51,6 +51,7 @@ mod linux {
             data: args.data.clone().map_or(Place::Memory, Place::File),
             time_scale: args.time_scale,
             spin: Duration::from_micros(args.spin_us.into()),
+            record: args.record.clone(),
         };
         let (ready, _stop) = flashlane_serve::open(drive, &options, &signals::ending()).map_err(Failure::Input)?;
         let mut text =
@@ -71,11 +72,11 @@ mod linux {
         });
         print(&text)?;
         let report = progress::of_seconds(|show| ready.run(show)).map_err(Failure::Fault)?;
-        finish(&report, args.time_scale)
+        finish(&report, args)
     }
 
     /// Prints what was served, and says what went wrong.
-    fn finish(report: &Report, time_scale: f64) -> Result<(), Failure> {
+    fn finish(report: &Report, args: &ServeArgs) -> Result<(), Failure> {
         print(&table(report))?;
         for (reason, count) in &report.broken {
             note(&format!("note: {count} connections were closed: {reason}"));
@@ -83,8 +84,15 @@ mod linux {
         if report.turned_away > 0 {
             note(&format!("note: {} connections were turned away: 256 at a time are served", report.turned_away));
         }
-        if let Some(line) = behind(report, time_scale) {
+        if let Some(line) = behind(report, args.time_scale) {
             note(&line);
+        }
+        if let (Some(path), Some(recorded)) = (&args.record, &report.recorded) {
+            let path = shown::path(path);
+            match recorded {
+                Ok(lines) => note(&format!("note: {lines} commands were recorded in {path}")),
+                Err(why) => return Err(Failure::Fault(format!("--record {path}: could not be written: {why}"))),
+            }
         }
         match &report.fault {
             Some(fault) => Err(Failure::Fault(fault.clone())),

@@ -15,6 +15,7 @@
 //! value           shapes of values
 //! assign          keys set by their path
 //! resolve         defaults, ranges
+//! recording       the head of a record of a served drive
 //! required        keys that a device must have
 //! names           what schedulers and flows may be called
 //! limits          how long, how many
@@ -40,6 +41,7 @@ mod host;
 mod limits;
 mod names;
 mod preset;
+mod recording;
 mod required;
 mod resolve;
 mod scheduler;
@@ -108,8 +110,11 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads the file at `path`.
+    /// Reads the file at `path`: a scenario, or a record of a served drive, whose flows replay it.
     pub fn load(path: &Path) -> Result<Scenario, ScenarioError> {
+        if let Some(recorded) = recording::scenario(path) {
+            return recorded;
+        }
         Scenario::of_file(path, read_text(path)?)
     }
 

@@ -15,6 +15,8 @@ mod contents;
 #[cfg(target_os = "linux")]
 mod real_time;
 #[cfg(target_os = "linux")]
+mod record;
+#[cfg(target_os = "linux")]
 mod server;
 
 pub use address::Address;
@@ -43,6 +45,8 @@ mod linux {
         pub time_scale: f64,
         /// How long before an event the server stops sleeping and polls.
         pub spin: Duration,
+        /// Where what the drive is given is recorded.
+        pub record: Option<std::path::PathBuf>,
     }
 
     /// What ends a server.

@@ -22,6 +22,7 @@ use crate::connection::{Connection, Socket};
 use crate::contents::{Contents, Done, Job, Work};
 use crate::nbd::{Command, Error, Export, Kind};
 use crate::real_time::{Ended, RealTime};
+use crate::record::Record;
 use crate::statistics::Statistics;
 use crate::{Options, Report};
 
@@ -126,6 +127,7 @@ pub(crate) struct Server {
     spin: Duration,
     statistics: Statistics,
     fault: Option<String>,
+    record: Option<Record>,
     buffer: Vec<u8>,
 }
 
@@ -144,6 +146,7 @@ impl Server {
         let exports: Arc<[Export]> = drive.flows.iter().map(export).collect();
         let first_byte = drive.flows.iter().map(|flow| flow.range.offset).collect();
         let contents = Contents::open(&options.data, drive.bytes)?;
+        let record = options.record.as_ref().map(|path| Record::create(path, &drive.record_head)).transpose()?;
         let failed = |why: &dyn std::fmt::Display| format!("--nbd {}: cannot be listened at: {why}", options.nbd);
         let listener = Listener::open(&options.nbd).map_err(|why| failed(&why))?;
         listener.prepare().map_err(|why| failed(&why))?;
@@ -173,6 +176,7 @@ impl Server {
             spin: options.spin,
             statistics,
             fault: None,
+            record,
             buffer: vec![0; READ_BYTES],
         })
     }
@@ -210,13 +214,14 @@ impl Server {
                 if let Some(line) = self.statistics.last_second(shown.elapsed()) {
                     show(&line);
                 }
+                self.record.iter_mut().for_each(Record::flush);
                 shown = Instant::now();
             }
         }
         self.refuse_the_rest();
-        let Server { statistics, exports, fault, connections, .. } = self;
+        let Server { statistics, exports, fault, connections, record, .. } = self;
         let refused = connections.iter().flatten().map(|connection| connection.session.refused()).sum::<u64>();
-        Ok(statistics.report(&exports, refused, fault))
+        Ok(Report { recorded: record.map(Record::end), ..statistics.report(&exports, refused, fault) })
     }
 
     /// Waits for clients, or for the drive's next event, which is so far away.
@@ -306,6 +311,7 @@ impl Server {
     ) {
         let now = self.drive.now();
         let mut commands = Vec::new();
+        let mut all = Vec::new();
         for &number in numbers {
             let Some(connection) = self.connections.get_mut(number).and_then(Option::as_mut) else { continue };
             if let Some(reason) = take(connection, &mut commands) {
@@ -313,9 +319,12 @@ impl Server {
             }
             let (generation, Some(export)) = (connection.generation, connection.session.export()) else { continue };
             for command in commands.drain(..) {
-                self.submit(now, Asked { connection: number, generation, export, command, ended: (now, 0) });
+                all.push(Asked { connection: number, generation, export, command, ended: (now, 0) });
             }
         }
+        // A run submits the requests of an instant flow by flow: so that it can do again what is done here.
+        all.sort_by_key(|asked| asked.export);
+        all.into_iter().for_each(|asked| self.submit(now, asked));
     }
 
     /// Gives the drive a command.
@@ -328,10 +337,18 @@ impl Server {
         let op = match &command.kind {
             Kind::Read => Op::Read,
             Kind::Write { .. } => Op::Write,
-            Kind::Flush => return self.flush(asked),
+            Kind::Flush => {
+                self.record.iter_mut().for_each(|record| record.add(now, export, command));
+                return self.flush(asked);
+            }
         };
         self.statistics.received(export, op);
         let extent = (self.first_byte[export] + command.offset, u64::from(command.length));
+        if self.fault.is_none()
+            && let Some(record) = &mut self.record
+        {
+            record.add(now, export, command);
+        }
         let ticket = self.next_ticket;
         self.next_ticket += 1;
         self.asked.insert(ticket, asked);

@@ -25,6 +25,8 @@ pub struct Report {
     pub fault: Option<String>,
     /// Whether the file with the contents could not be read or written.
     pub file_failed: bool,
+    /// Lines of the record, or why not all could be written.
+    pub recorded: Option<Result<u64, String>>,
 }
 
 /// The figures of an export.
@@ -70,6 +72,7 @@ impl Statistics {
             turned_away: 0,
             fault: None,
             file_failed: false,
+            recorded: None,
         };
         Statistics { report, bytes: 0, late: Histogram::new(), turned_away: 0 }
     }

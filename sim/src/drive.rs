@@ -7,6 +7,7 @@ use super::RunError;
 use super::available::fits;
 use super::memory::memory;
 use super::prepare::{needs_responses, prepare};
+use super::state_file::state_hash;
 
 /// A drive under a scheduler, and the flows that its requests may come through.
 pub struct Drive {
@@ -22,6 +23,8 @@ pub struct Drive {
     pub bytes: u64,
     /// Whether a write may be done before it is on the flash, because the page buffer takes it.
     pub has_volatile_writes: bool,
+    /// How a record of its requests begins.
+    pub record_head: String,
 }
 
 /// The drive of a scenario under its first scheduler.
@@ -47,7 +50,13 @@ pub fn drive(scenario: &Scenario) -> Result<Drive, RunError> {
     let replayed = prepared.states.take(&prepared.config)?;
     let device = Device::in_state(&prepared.config, scheduler, replayed);
     let page_bytes = prepared.config.geometry.page_bytes;
+    let about = [
+        format!("recorded by: flashlane {}", super::maker()),
+        format!("state before the first request: as the precondition says, {}", state_hash(&prepared.config)),
+    ];
+    let record_head = scenario.recording_head(&about)?;
     Ok(Drive {
+        record_head,
         device: device.map_err(|error| RunError::Input(error.to_string()))?,
         scheduler: name.clone(),
         flows: prepared.flows,

@@ -83,6 +83,11 @@ fn refused(path: &Path, why: &str) -> RunError {
     RunError::Input(format!("--state {}: {why}", shown::path(path)))
 }
 
+/// A hash of what determines the state before the first request.
+pub(super) fn state_hash(config: &Config) -> String {
+    flashlane_scenario::hash_of([about(config).as_bytes()])
+}
+
 /// What determines the state, a line each.
 fn about(config: &Config) -> String {
     let Config { geometry, ftl, gc, precondition, seed, .. } = config;

@@ -12,6 +12,9 @@ pub struct TraceCounts {
     pub skipped: u64,
     /// Requests of other devices than the one asked for.
     pub filtered: u64,
+    /// Last lines that were cut off, and are left out: only of a record of `flashlane serve`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cut_off: u64,
     /// Requests read, not counting those skipped by the offset.
     pub requests: u64,
     /// Of these, those left out: beyond the drive, or of an illegal size.
@@ -20,6 +23,10 @@ pub struct TraceCounts {
     pub clamped: u64,
     /// Of these, those wrapped into the drive.
     pub wrapped: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl TraceCounts {

@@ -26,6 +26,8 @@ pub(super) struct Lines {
     end: usize,
     number: u64,
     state: Stream,
+    /// Whether the last line has no end.
+    is_cut_off: bool,
 }
 
 enum Stream {
@@ -37,8 +39,16 @@ enum Stream {
 impl Lines {
     /// The lines of `input`, which messages call `name`. Reads the first chunk.
     pub fn new(name: String, input: Box<dyn Read + Send>) -> Self {
-        let mut lines =
-            Lines { name, input, buffer: vec![0; CHUNK + PAD], start: 0, end: 0, number: 0, state: Stream::Open };
+        let mut lines = Lines {
+            name,
+            input,
+            buffer: vec![0; CHUNK + PAD],
+            start: 0,
+            end: 0,
+            number: 0,
+            state: Stream::Open,
+            is_cut_off: false,
+        };
         lines.fill();
         if lines.buffer[..lines.end].starts_with(b"\xef\xbb\xbf") {
             lines.start = 3;
@@ -63,6 +73,11 @@ impl Lines {
     /// Lines returned so far.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Whether the line that was returned last is the stream's last, and has no end.
+    pub fn is_cut_off(&self) -> bool {
+        self.is_cut_off
     }
 
     /// The place of a line for messages: `file:line`.
@@ -105,6 +120,7 @@ impl Lines {
                 Stream::Ended => {
                     let range = (self.start, self.end);
                     self.start = self.end;
+                    self.is_cut_off = true;
                     return Ok(Some(range));
                 }
                 Stream::Broken(why) => return Err(error(self.place_of(self.number + 1), why)),

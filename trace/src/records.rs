@@ -44,6 +44,7 @@ pub(super) struct LineCounts {
     pub lines: u64,
     pub skipped: u64,
     pub filtered: u64,
+    pub cut_off: u64,
 }
 
 /// The requests of a trace.
@@ -58,6 +59,7 @@ pub(super) struct Records {
     earlier: LineCounts,
     skipped: u64,
     filtered: u64,
+    cut_off: u64,
     /// Devices met while no request has passed the filter, for the error message.
     refused: Vec<Vec<u8>>,
     passed: bool,
@@ -122,6 +124,7 @@ impl Records {
             earlier: LineCounts::default(),
             skipped: 0,
             filtered: 0,
+            cut_off: 0,
             refused: Vec::new(),
             passed: false,
         })
@@ -146,7 +149,7 @@ impl Records {
     /// Goes back to the first request.
     pub fn rewind(&mut self) -> Result<(), WorkloadError> {
         self.earlier = self.counts();
-        (self.skipped, self.filtered) = (0, 0);
+        (self.skipped, self.filtered, self.cut_off) = (0, 0, 0);
         self.stream = match self.recognition.format {
             Format::Blktrace => Stream::binary(&self.origins, &self.how)?,
             _ => {
@@ -176,6 +179,10 @@ impl Records {
                         }
                         Err(fault) => {
                             let message = message(&self.recognition, &line, fault);
+                            if self.recognition.format.about().is_recording && lines.is_cut_off() {
+                                self.cut_off += 1;
+                                return Ok(None);
+                            }
                             return Err(error(lines.place_of(number), message));
                         }
                     }
@@ -231,8 +238,8 @@ impl Records {
             Stream::Text(lines, _) => (lines.number(), self.skipped),
             Stream::Binary(merge) => merge.records(),
         };
-        let LineCounts { lines: l, skipped: s, filtered: f } = self.earlier;
-        LineCounts { lines: l + lines, skipped: s + skipped, filtered: f + self.filtered }
+        let LineCounts { lines: l, skipped: s, filtered: f, cut_off: c } = self.earlier;
+        LineCounts { lines: l + lines, skipped: s + skipped, filtered: f + self.filtered, cut_off: c + self.cut_off }
     }
 
     /// The names of the devices met so far, in the order of [`Record::device`].

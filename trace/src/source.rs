@@ -26,6 +26,8 @@ pub struct TraceSource {
     counts: TraceCounts,
     pass: Pass,
     loops_left: u32,
+    /// Whether times count from the start of the run, and there may be no request.
+    is_recording: bool,
     state: State,
     /// The place of the last request in the file.
     at: Option<At>,
@@ -95,6 +97,7 @@ impl TraceSource {
     ) -> Result<TraceSource, WorkloadError> {
         let records = Records::open(origins, options, tell_devices)?;
         // Requests of a whole second would arrive in one burst.
+        let is_recording = records.recognition().format.about().is_recording;
         let coarse = records.recognition().format.about().resolution_ns >= TimeUnit::S.ns();
         let jitter = options.jitter_seed.filter(|_| coarse).map(Jitter::new);
         Ok(TraceSource {
@@ -105,6 +108,7 @@ impl TraceSource {
             counts: TraceCounts::default(),
             pass: Pass { start_ns: options.start.ns(), ..Pass::default() },
             loops_left: options.loops - 1,
+            is_recording,
             state: State::Reading,
             at: None,
         })
@@ -123,7 +127,13 @@ impl TraceSource {
     /// Counts of what was read so far.
     pub fn counts(&self) -> TraceCounts {
         let counts = self.records.counts();
-        TraceCounts { lines: counts.lines, skipped: counts.skipped, filtered: counts.filtered, ..self.counts }
+        TraceCounts {
+            lines: counts.lines,
+            skipped: counts.skipped,
+            filtered: counts.filtered,
+            cut_off: counts.cut_off,
+            ..self.counts
+        }
     }
 
     /// The share of the trace that was read so far, 0 to 1: of the bytes of its files as they are stored, which are read in
@@ -219,7 +229,7 @@ impl TraceSource {
     fn time(&mut self, record: &Record) -> Result<u64, WorkloadError> {
         let pass = &mut self.pass;
         if pass.requests == 0 {
-            pass.origin_ns = record.time_ns;
+            pass.origin_ns = if self.is_recording { 0 } else { record.time_ns };
         } else if record.time_ns < pass.last_ns {
             if self.options.order == TimeOrder::Error {
                 return Err(self.backwards(record));
@@ -299,6 +309,9 @@ impl TraceSource {
     fn again(&mut self) -> Result<bool, WorkloadError> {
         let pass = self.pass;
         if pass.requests == 0 {
+            if self.is_recording && pass.passed_over == 0 {
+                return Ok(false);
+            }
             return Err(match pass.passed_over {
                 0 => self.records.nothing(),
                 n => error(

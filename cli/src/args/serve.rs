@@ -26,6 +26,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
 
+    /// Record what the drive is given to this new file, which `run`, `compare` and `explain` replay
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+
     /// Seconds that a second of the model takes
     #[arg(long, value_name = "X", value_parser = time_scale, default_value = "1")]
     pub time_scale: f64,

@@ -2,9 +2,10 @@
 #![cfg(target_os = "linux")]
 
 mod client;
+mod record;
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -38,12 +39,16 @@ struct Served {
 
 impl Served {
     fn begin(socket: &Path, data: Place, time_scale: f64) -> Served {
+        Served::recorded(socket, data, time_scale, SCENARIO.to_owned(), None)
+    }
+
+    fn recorded(socket: &Path, data: Place, time_scale: f64, text: String, record: Option<PathBuf>) -> Served {
         let nbd = flashlane_serve::Address::Unix(socket.to_owned());
-        let options = Options { nbd, data, time_scale, spin: Duration::from_micros(20) };
+        let options = Options { nbd, data, time_scale, spin: Duration::from_micros(20), record };
         let (tell, told) = channel();
         // The drive's scheduler stays on the thread that made it.
         let thread = std::thread::spawn(move || {
-            let scenario = Scenario::parse("t.toml", SCENARIO.to_owned()).unwrap_or_else(|why| panic!("{why}"));
+            let scenario = Scenario::parse("t.toml", text).unwrap_or_else(|why| panic!("{why}"));
             let drive = flashlane_sim::drive(&scenario).unwrap_or_else(|why| panic!("{why}"));
             let (ready, stop) = open(drive, &options, &[]).unwrap_or_else(|why| panic!("{why}"));
             tell.send(stop).expect("a test");

@@ -99,6 +99,11 @@ impl Spool {
         });
     }
 
+    /// Last lines of a record that were cut off, and left out.
+    fn cut_off(&self) -> u64 {
+        self.lock().source.as_ref().map_or(0, |source| source.counts().cut_off)
+    }
+
     /// Number of requests of the trace, estimated from how much of the file they were decoded from; exact once it has ended.
     pub fn expected(&self) -> u64 {
         let inner = self.lock();
@@ -240,6 +245,10 @@ impl SpoolReader {
             if count > 0 {
                 text.push_str(&format!("; {count} {what}"));
             }
+        }
+        let own = self.own.as_ref().map(|own| own.source.counts().cut_off);
+        if own.unwrap_or_else(|| self.spool.cut_off()) > 0 {
+            text.push_str("; its last line is cut off and was left out");
         }
         text
     }

@@ -57,6 +57,9 @@ pub(crate) struct About {
     pub resolution_ns: u64,
     /// Whether a first line that begins with a letter is a header instead of an error.
     pub first_line_may_be_header: bool,
+    /// Whether it holds what a drive was given: times count from the start of the run, a flow may have no request, and a last line that
+    /// was cut off is left out.
+    pub is_recording: bool,
     /// How a file of it is recognised.
     pub recognised: Recognised,
     /// Its columns, if common lines of it can be read without a branch per field.
@@ -81,6 +84,7 @@ impl About {
         has_date: false,
         resolution_ns: 1,
         first_line_may_be_header: false,
+        is_recording: false,
         recognised: Recognised::REQUESTS,
         columns: None,
         device: About::same_name,

@@ -21,6 +21,7 @@ mod mqsim;
 mod msr;
 pub(crate) mod outgoing;
 pub(crate) mod record;
+mod recording;
 mod replayer;
 mod spc;
 mod ssdsim;
@@ -110,6 +111,8 @@ formats! {
     IologV2 = iolog_v2,
     /// fio's I/O log, version 3.
     IologV3 = iolog_v3,
+    /// What `flashlane serve --record` writes.
+    Record = recording,
     /// Any CSV, by the names or numbers of its columns.
     Csv = csv,
 }

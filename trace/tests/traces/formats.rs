@@ -196,8 +196,8 @@ fn the_documentation_has_a_row_for_every_format() {
     let expected = Format::ALL.map(|format| (format.key(), format.shape().replace('`', "")));
     assert_eq!(documented, expected, "the table of docs/traces.md: keys, and lines with units");
     let unwritten: Vec<_> = Format::ALL.into_iter().filter(|format| !format.writable()).collect();
-    assert_eq!(unwritten, [Format::Blktrace]);
-    assert!(docs.contains("All but `blktrace` can also be written."));
+    assert_eq!(unwritten, [Format::Blktrace, Format::Record]);
+    assert!(docs.contains("All but `blktrace` and `record` can also be written."));
 }
 
 #[test]

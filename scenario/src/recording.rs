@@ -1,0 +1,157 @@
+//! The head of a record that `flashlane serve --record` writes: the drive as it was served, as a scenario whose flows replay the requests
+//! below it.
+//!
+//! Owns the head's form. Promises that a record is a scenario wherever one can be named, whatever its file is called, and that its device
+//! is the one that was served. The requests are a trace (format `record`) and no concern of this.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use super::document::{Document, Run};
+use super::flow::{Flow, Range};
+use super::trace::TraceFlow;
+use super::{Scenario, ScenarioError};
+
+/// The first line of a record.
+const FIRST: &str = "# flashlane record 1\n";
+
+/// How a line of the scenario begins.
+const LINE: &str = "#| ";
+
+/// The last line of the head.
+const LAST: &str = "# flow,ns,offset,bytes,kind,forced\n";
+
+/// The most bytes of a head.
+const BYTES: u64 = 8 << 20;
+
+impl Scenario {
+    /// The head of a record of this scenario's drive under its first scheduler; `about` are lines that say more of it.
+    ///
+    /// # Errors
+    /// Anything wrong with the scenario.
+    pub fn recording_head(&self, about: &[String]) -> Result<String, ScenarioError> {
+        let located = |error| self.origin.locate(error);
+        let flows = self.flows(&self.device_config()?)?;
+        let flow = |(number, plan): (usize, super::FlowPlan)| Flow {
+            name: Some(plan.name),
+            priority: plan.priority,
+            range: Some(Range::Bytes(plan.range)),
+            trace: Some(TraceFlow {
+                format: Some("record".into()),
+                device: Some(number.to_string()),
+                ..TraceFlow::file("")
+            }),
+            ..Flow::default()
+        };
+        let given = &self.document.run;
+        let document = Document {
+            name: Some(self.name().to_owned()),
+            seed: Some(self.seed()),
+            device: self.document.device.complete().map_err(located)?,
+            host: None,
+            scheduler: self.schedulers()?.into_iter().next(),
+            schedulers: None,
+            run: Run {
+                collect: given.collect.clone(),
+                hold: given.hold.clone(),
+                shadow_estimator: given.shadow_estimator,
+                ..Run::default()
+            },
+            flow: flows.into_iter().enumerate().map(flow).collect(),
+        };
+        let text = toml::to_string(&document).expect("a document with text keys has a TOML form");
+        let mut head = FIRST.to_owned();
+        about.iter().for_each(|line| head.push_str(&format!("# {line}\n")));
+        text.lines().for_each(|line| head.push_str(&format!("{LINE}{line}\n")));
+        head.push_str(LAST);
+        Ok(head)
+    }
+}
+
+/// The scenario in the head of the record at `path`; `None` if the file is none.
+pub(super) fn scenario(path: &Path) -> Option<Result<Scenario, ScenarioError>> {
+    // Opening a named pipe waits for a writer, and what is read of it is lost.
+    let file = path.is_file().then(|| File::open(path).ok()).flatten()?;
+    let mut input = BufReader::new(file.take(BYTES));
+    let mut first = vec![0; FIRST.len()];
+    input.read_exact(&mut first).ok().filter(|()| first == FIRST.as_bytes())?;
+    Some(read(path, input))
+}
+
+fn read(path: &Path, mut input: impl BufRead) -> Result<Scenario, ScenarioError> {
+    let refused = |message: String| {
+        let place = path.display().to_string();
+        ScenarioError { place, key: String::new(), value: String::new(), message }
+    };
+    let mut text = String::new();
+    loop {
+        let mut line = String::new();
+        input.read_line(&mut line).map_err(|why| refused(format!("cannot be read: {why}")))?;
+        match line.strip_prefix(LINE) {
+            Some(line) => text.push_str(line),
+            None if line == LAST => break,
+            None if line == "#|\n" => text.push('\n'),
+            None if line.starts_with('#') && line.ends_with('\n') => {}
+            None => {
+                let message =
+                    format!("the head of this record is cut off: it must end with the line `{}`", LAST.trim_end());
+                return Err(refused(message));
+            }
+        }
+    }
+    let place = format!("{} (head)", path.display());
+    let mut document = Scenario::parse(&place, text)?.document;
+    for trace in document.flow.iter_mut().filter_map(|flow| flow.trace.as_mut()) {
+        trace.path = path.file_name().map(Into::into).unwrap_or_default();
+    }
+    let text = toml::to_string(&document).expect("what was read has a TOML form");
+    let mut scenario = Scenario::parse(&place, text)?;
+    scenario.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    Ok(scenario)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every preset comes back as the same device, under another file name; what limits runs is left out.
+    #[test]
+    fn a_head_is_the_scenario_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for preset in super::super::PRESETS {
+            let text = format!(
+                "name = \"mine\"\nschedulers = [\"slacker\", \"fcfs\"]\nseed = 9\n[device]\npreset = \"{}\"\ngc.start_percent = 7\n\
+                 [run]\nrequests = 5\n\
+                 [[flow]]\npriority = 1\nrequest = [{{ at_ns = 0, op = \"read\", pages = [0] }}]\n\
+                 [[flow]]\nsynthetic = {{ requests = 1 }}\n",
+                preset.name
+            );
+            let Ok(scenario) = Scenario::parse("t.toml", text) else { panic!("{}", preset.name) };
+            let head = match scenario.recording_head(&["built by: 1".into()]) {
+                Ok(head) => head,
+                Err(why) => panic!("{}: {why}", preset.name),
+            };
+            let path = folder.path().join(format!("{}.record", preset.name));
+            std::fs::write(&path, format!("{head}0,5,0,4096,read,0\n")).expect("written");
+            let again = Scenario::load(&path).unwrap_or_else(|why| panic!("{}: {why}", preset.name));
+            let [one, two] = [&scenario, &again].map(|s| s.device_config().unwrap_or_else(|why| panic!("{why}")));
+            assert_eq!(format!("{one:?}"), format!("{two:?}"), "{}", preset.name);
+            let ranges = |s: &Scenario| {
+                s.flows(&one).map(|flows| flows.into_iter().map(|f| (f.name, f.priority, f.range)).collect::<Vec<_>>())
+            };
+            assert_eq!(ranges(&scenario).ok(), ranges(&again).ok());
+            assert_eq!((again.name(), again.seed(), again.document().run.requests), ("mine", 9, None));
+            assert_eq!(again.schedulers().map(|list| list[0].name()).ok().as_deref(), Some("slacker"));
+        }
+    }
+
+    #[test]
+    fn a_head_that_is_cut_off_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("cut");
+        std::fs::write(&path, format!("{FIRST}#| seed = 1\n")).expect("written");
+        let why = Scenario::load(&path).expect_err("cut off").to_string();
+        assert!(why.contains("the head of this record is cut off"), "{why}");
+    }
+}
