@@ -121,10 +121,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         for preset in super::super::PRESETS {
             let text = format!(
-                "name = \"mine\"\nschedulers = [\"slacker\", \"fcfs\"]\nseed = 9\n[device]\npreset = \"{}\"\ngc.start_percent = 7\n\
+                "name = \"mine\"\nschedulers = [\"slacker\", \"fcfs\"]\nseed = 9\n[device]\npreset = \"{}\"\n\
                  [run]\nrequests = 5\n\
                  [[flow]]\npriority = 1\nrequest = [{{ at_ns = 0, op = \"read\", pages = [0] }}]\n\
-                 [[flow]]\nsynthetic = {{ requests = 1 }}\n",
+                 [[flow]]\nsynthetic = {{ requests = 1, rate_iops = 5 }}\n",
                 preset.name
             );
             let Ok(scenario) = Scenario::parse("t.toml", text) else { panic!("{}", preset.name) };

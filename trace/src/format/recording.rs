@@ -22,6 +22,8 @@ impl TraceFormat for Reader {
         key: "record",
         title: "Flashlane record",
         shape: "flow,time(ns),offset(B),bytes,read|write|flush,0|1=forced",
+        // They count from an instant that is fixed, as dates do.
+        has_date: true,
         recognised: Recognised::Beginning(|sample| sample.starts_with(BEGINNING), "it says so on its first line"),
         is_recording: true,
         sample: "# flashlane record 1\n0,0,8192,4096,read,0\n1,1500,40960,24576,write,1\n",

@@ -32,7 +32,7 @@ fn three_and_eight(format: Format) -> Option<&'static str> {
         Format::IologV3 => "fio version 3 iolog\n3 /x read 0 512\n8 /x read 0 512\n",
         Format::Msr | Format::Alibaba | Format::Tencent | Format::Systor => return None,
         // The header of a CSV names the unit.
-        Format::Csv | Format::Blktrace => return None,
+        Format::Csv | Format::Blktrace | Format::Record => return None,
     })
 }
 
