@@ -26,6 +26,7 @@ mod moved_reads;
 mod mqsim_reference;
 mod ncq;
 mod older_reads;
+mod optima;
 mod overtaking;
 mod pairs;
 mod parameters;
