@@ -55,7 +55,7 @@ pub struct Effort {
 }
 
 impl Default for Effort {
-    /// A million requests of a few pages take some seconds.
+    /// Forty steps for up to a million pieces of work, fewer for more.
     fn default() -> Effort {
         Effort { window: 2_000_000, steps: 40, pieces: 40_000_000 }
     }

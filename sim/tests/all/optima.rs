@@ -3,7 +3,7 @@
 //! Two searches that know nothing of the bounds' arithmetic. Both know all requests in advance and may leave units idle.
 //!
 //! - *With pauses*, at any instant and at no cost, and with transfers that take no time. If there is a schedule with given ends of requests,
-//!   then serving on each unit the page whose request ends first meets them too (earliest deadline first). So the best of all orders
+//!   then every unit that serves first the page whose request is to end first (earliest deadline first) meets them. So the best of all orders
 //!   of requests, each a fixed priority on every unit, is the optimum.
 //! - *Without pauses*, and with transfers over shared channels. The optimum is among the schedules in which nothing could begin earlier
 //!   without another order on some unit or channel: all those orders are tried, except where a partial schedule is already no better.
