@@ -89,6 +89,7 @@ impl Serial {
         let fits = match op {
             Op::Read => by_flash != held,
             Op::Write => by_flash != self.write_back,
+            Op::Trim | Op::WriteZeroes | Op::Flush => false,
         };
         log.check(fits, Rule::SerialHit, || {
             let (kind, by) = (op.name(), if by_flash { "the flash" } else { "memory" });

@@ -247,7 +247,7 @@ impl Splitter {
         let [f, x, wide_joins] = [fixed, page.transfer, joins].map(u128::from);
         let moments = match page.op {
             Op::Read => (8 * f * f + 16 * f * x) / wide_joins + 8 * x * x,
-            Op::Write => 8 * u128::from(work) * (f + x),
+            _ => 8 * u128::from(work) * (f + x),
         };
         let sum = self.sum(machine, [0, 0]);
         sum.work += work;

@@ -118,6 +118,7 @@ impl Requests {
         let flags = self.touched.of(lpn);
         let is_only_touch = flags & Touched::AGAIN == 0;
         match op {
+            Op::Trim | Op::WriteZeroes | Op::Flush => false,
             _ if self.kept.serial => {
                 !self.kept.reads_buffered || is_only_touch || (op == Op::Write && !self.kept.writes_buffered)
             }

@@ -11,8 +11,10 @@ use crate::units::{Lpn, Time};
 pub struct Arrival {
     /// When the host creates it, counted from the start of the run.
     pub at: Time,
-    /// Read or write.
+    /// What it asks for.
     pub op: Op,
+    /// Of a write: it completes when its data is safe (force unit access).
+    pub fua: bool,
     /// What it touches.
     pub extent: Span,
 }
@@ -24,7 +26,7 @@ pub enum Span {
     Bytes {
         /// First byte.
         offset: u64,
-        /// Number of bytes, at least 1.
+        /// Number of bytes, at least 1; 0 for a flush, whose offset is 0 too.
         length: u64,
     },
     /// Whole pages in any order (requests written out in a scenario).
@@ -33,7 +35,8 @@ pub enum Span {
 
 impl Arrival {
     /// A placeholder, which a source overwrites with a request ([`Source::next_request`]).
-    pub const NONE: Arrival = Arrival { at: Time::ZERO, op: Op::Read, extent: Span::Bytes { offset: 0, length: 0 } };
+    pub const NONE: Arrival =
+        Arrival { at: Time::ZERO, op: Op::Read, fua: false, extent: Span::Bytes { offset: 0, length: 0 } };
 }
 
 /// The next item of a [`Source`].

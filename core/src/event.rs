@@ -50,7 +50,7 @@ pub enum Event {
         request: RequestId,
         /// Its flow.
         flow: FlowId,
-        /// Read or write.
+        /// What it asks for.
         op: Op,
         /// When the host created it.
         arrival: Time,

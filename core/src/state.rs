@@ -16,7 +16,7 @@ pub struct ActiveRequest {
     pub bytes: u64,
     /// The submission queue it came through.
     pub flow: FlowId,
-    /// Read or write.
+    /// What it asks for.
     pub op: Op,
     /// First page touched.
     pub lpn: Lpn,

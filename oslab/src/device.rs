@@ -126,7 +126,7 @@ impl Running {
         let small_read = op == Op::Read && window != u64::MAX;
         self.tracker.expect(id, small_read, Duration::from_ns(if small_read { window } else { 0 }));
         let extent = Extent::Bytes { offset: u64::from(page) * self.page_bytes, length: 4_096.min(self.page_bytes) };
-        let request = Request { id, flow: FlowId(0), op, arrival: now, extent };
+        let request = Request { id, flow: FlowId(0), op, fua: false, arrival: now, extent };
         self.device.submit(now, &request).map_err(|refusal| format!("the device refused a request: {refusal:?}"))
     }
 }

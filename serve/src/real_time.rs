@@ -72,7 +72,7 @@ impl<T> RealTime<T> {
         }
         let id = RequestId(self.next_id);
         let extent = Extent::Bytes { offset, length };
-        if self.device.submit(now, &Request { id, flow: FlowId(flow), op, arrival: now, extent }).is_err() {
+        if self.device.submit(now, &Request { id, flow: FlowId(flow), op, fua: false, arrival: now, extent }).is_err() {
             return Err(of);
         }
         self.under_way.insert(self.next_id, of);

@@ -76,7 +76,7 @@ mod tests {
 
     fn request(id: u64, flow: u16, at: u64) -> Request<'static> {
         let extent = Extent::Bytes { offset: 0, length: 1 };
-        Request { id: RequestId(id), flow: FlowId(flow), op: Op::Read, arrival: Time::from_ns(at), extent }
+        Request { id: RequestId(id), flow: FlowId(flow), op: Op::Read, fua: false, arrival: Time::from_ns(at), extent }
     }
 
     /// A completion of a request at `done`; returns from when its response time counts.

@@ -21,7 +21,7 @@ pub(super) struct HostedRun {
     config: HostConfig,
     page_size: Divisor,
     /// Requests that threads have asked for and the device has not got, by number.
-    held: Sequence<(FlowId, Op, Span)>,
+    held: Sequence<(FlowId, Op, bool, Span)>,
     /// Requests whose threads have not seen them done.
     open: u64,
     seen: Vec<Seen>,
@@ -219,7 +219,7 @@ impl Simulation<'_> {
     #[inline]
     fn call(&mut self, run: &mut HostedRun, now: Time, flow: usize) -> Result<(), RunError> {
         let state = &mut self.flows[flow];
-        let Arrival { at, op, extent } = std::mem::replace(&mut state.next, Arrival::NONE);
+        let Arrival { at, op, fua, extent } = std::mem::replace(&mut state.next, Arrival::NONE);
         let id = RequestId(self.issued);
         let (page, pages) = match &extent {
             Span::Bytes { offset, length } => {
@@ -233,7 +233,7 @@ impl Simulation<'_> {
         if let Span::Bytes { offset, .. } = &extent {
             self.device.prefetch(*offset);
         }
-        run.held.insert(id.0, (io.flow, op, extent));
+        run.held.insert(id.0, (io.flow, op, fua, extent));
         run.open += 1;
         state.issue(&mut self.window, id, op, now, at >= self.limits.warm_up);
         self.issued += 1;
@@ -248,12 +248,12 @@ impl Simulation<'_> {
     fn hand_over(&mut self, run: &mut HostedRun, now: Time) -> Result<(), RunError> {
         std::mem::swap(&mut run.submissions, run.host.submissions());
         for id in run.submissions.drain(..) {
-            let Some((flow, op, span)) = run.held.remove(id.0) else { continue };
+            let Some((flow, op, fua, span)) = run.held.remove(id.0) else { continue };
             let extent = match &span {
                 Span::Bytes { offset, length } => Extent::Bytes { offset: *offset, length: *length },
                 Span::Pages(pages) => Extent::Pages(pages),
             };
-            let request = Request { id, flow, op, arrival: now, extent };
+            let request = Request { id, flow, op, fua, arrival: now, extent };
             self.device
                 .submit(now, &request)
                 .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;

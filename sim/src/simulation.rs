@@ -333,13 +333,13 @@ impl<'a> Simulation<'a> {
     #[inline]
     fn submit(&mut self, flow: usize) -> Result<(), RunError> {
         let state = &mut self.flows[flow];
-        let Arrival { at, op, extent } = &state.next;
+        let Arrival { at, op, fua, extent } = &state.next;
         let extent = match extent {
             Span::Bytes { offset, length } => Extent::Bytes { offset: *offset, length: *length },
             Span::Pages(pages) => Extent::Pages(pages),
         };
         let id = RequestId(self.issued);
-        let request = Request { id, flow: FlowId(flow as u16), op: *op, arrival: *at, extent };
+        let request = Request { id, flow: FlowId(flow as u16), op: *op, fua: *fua, arrival: *at, extent };
         self.device
             .submit(*at, &request)
             .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;

@@ -533,6 +533,8 @@ pub enum Refusal {
     Empty,
     /// Its flow is not configured.
     UnknownFlow,
+    /// The device does not serve commands of its kind.
+    Unsupported,
 }
 
 /// What a request touches: its first page, the number of pages, the bytes of the first page before the request begins (`skip`),

@@ -181,7 +181,7 @@ fn values(rest: &[String]) -> Result<Vec<(String, Meaning)>, String> {
     let other = |meaning: Meaning| match meaning {
         Meaning::Is(Op::Read) => Some(Meaning::Is(Op::Write)),
         Meaning::Is(Op::Write) => Some(Meaning::Is(Op::Read)),
-        Meaning::Skip => None,
+        Meaning::Is(_) | Meaning::Skip => None,
     };
     let (zero, one) = match (of("0"), of("1")) {
         (None, None) => (Some(Meaning::Is(Op::Read)), Some(Meaning::Is(Op::Write))),

@@ -9,7 +9,6 @@ use super::cursor::Cursor;
 use super::error;
 use super::format::cells::{CellReader, cells};
 use super::format::record::Line;
-use flashlane_core::Op;
 use flashlane_core::arrival::WorkloadError;
 use flashlane_core::choice::Choice;
 
@@ -146,8 +145,7 @@ fn with_separator(
     };
     let values = spec.values.iter().map(|(value, meaning)| {
         let meaning = match meaning {
-            Meaning::Is(Op::Read) => "read",
-            Meaning::Is(Op::Write) => "write",
+            Meaning::Is(op) => op.name(),
             Meaning::Skip => "skipped",
         };
         format!(", {} = {meaning}", value.escape_debug())

@@ -340,7 +340,7 @@ impl Source for TraceSource {
         let Some(AdaptedRequest { at_ns, op, offset, length, .. }) = self.next_adapted()? else {
             return Ok(Produced::End);
         };
-        *arrival = Arrival { at: Time::from_ns(at_ns), op, extent: Span::Bytes { offset, length } };
+        *arrival = Arrival { at: Time::from_ns(at_ns), op, fua: false, extent: Span::Bytes { offset, length } };
         Ok(Produced::Request)
     }
 

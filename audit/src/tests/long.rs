@@ -61,6 +61,7 @@ impl Maker {
                 self.read(at, requester, unit, lpn, page as u32)
             }
             Op::Write => self.program(at, requester, unit, lpn),
+            Op::Trim | Op::WriteZeroes | Op::Flush => unreachable!("not asked for here"),
         };
         self.case.complete(done, request);
         let free = self.collect(done, unit);

@@ -74,7 +74,8 @@ impl SceneSource {
                 SceneOp::Read => Op::Read,
                 SceneOp::Write => Op::Write,
             };
-            arrivals.push(Arrival { at: Time::from_ns(request.at_ns), op, extent: request.span(range, key)? });
+            let (at, extent) = (Time::from_ns(request.at_ns), request.span(range, key)?);
+            arrivals.push(Arrival { at, op, fua: false, extent });
         }
         Ok(SceneSource { arrivals: arrivals.into_iter() })
     }

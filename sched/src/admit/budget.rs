@@ -59,6 +59,8 @@ impl Budget {
         let (op, surcharge) = match head.op {
             Op::Read => (FlashOp::Read, 0),
             Op::Write => (FlashOp::Program, self.accounts[flow].surcharge),
+            // Without a transaction.
+            Op::Trim | Op::WriteZeroes | Op::Flush => return 0,
         };
         i64::from(head.pages) * (board.facts.service(op, page).ns() as i64 + surcharge)
     }

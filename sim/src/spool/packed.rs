@@ -189,7 +189,7 @@ impl Unpacker {
         let length = self.field(block, head >> 4) << self.shift;
         self.last += gap;
         let op = if head & WRITE != 0 { Op::Write } else { Op::Read };
-        *arrival = Arrival { at: Time::from_ns(self.last), op, extent: Span::Bytes { offset, length } };
+        *arrival = Arrival { at: Time::from_ns(self.last), op, fua: false, extent: Span::Bytes { offset, length } };
     }
 
     fn count(&mut self, block: &[u8]) {
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     fn bytes(at: u64, op: Op, offset: u64, length: u64) -> Arrival {
-        Arrival { at: Time::from_ns(at), op, extent: Span::Bytes { offset, length } }
+        Arrival { at: Time::from_ns(at), op, fua: false, extent: Span::Bytes { offset, length } }
     }
 
     /// Packs requests with the counts before them, and unpacks them again.

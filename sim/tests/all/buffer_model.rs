@@ -204,6 +204,7 @@ impl<'a> Model<'a> {
                     }
                 }
             }
+            Op::Trim | Op::WriteZeroes | Op::Flush => unreachable!("not asked for here"),
         }
     }
 
@@ -287,7 +288,9 @@ fn on_device_under(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Ve
         device.advance(now);
         let (id, flow) = (RequestId(id as u64), FlowId(ask.flow as u16));
         let extent = Extent::Pages(&list);
-        device.submit(now, &Request { id, flow, op: ask.op, arrival: now, extent }).expect("within the drive");
+        device
+            .submit(now, &Request { id, flow, op: ask.op, fua: false, arrival: now, extent })
+            .expect("within the drive");
     }
     drain(&mut device);
     let mut done = std::mem::take(device.completions());
@@ -386,7 +389,7 @@ fn so_many_pages_stay_dirty() {
             for page in 0..count {
                 let (arrival, extent) = (Time::ZERO, Extent::Pages(&[Lpn(page)]));
                 let id = RequestId(page.into());
-                let request = Request { id, flow: FlowId(0), op: Op::Write, arrival, extent };
+                let request = Request { id, flow: FlowId(0), op: Op::Write, fua: false, arrival, extent };
                 device.submit(arrival, &request).expect("within the drive");
             }
             drain(&mut device);

@@ -133,7 +133,7 @@ fn one_chip() -> Config {
 fn submit(device: &mut Device, id: u64, at: u64, op: Op, extent: Extent<'_>) {
     let now = Time::from_ns(at);
     device.advance(now);
-    let request = Request { id: RequestId(id), flow: FlowId(0), op, arrival: now, extent };
+    let request = Request { id: RequestId(id), flow: FlowId(0), op, fua: false, arrival: now, extent };
     device.submit(now, &request).expect("within the drive");
 }
 

@@ -231,7 +231,8 @@ fn one_channel_against_a_plain_event_list() {
             let now = Time::from_ns(at);
             device.advance(now);
             let extent = Extent::Bytes { offset, length };
-            let request = Request { id: RequestId(id as u64), flow: FlowId(0), op: Op::Read, arrival: now, extent };
+            let request =
+                Request { id: RequestId(id as u64), flow: FlowId(0), op: Op::Read, fua: false, arrival: now, extent };
             device.submit(now, &request).expect("within the drive");
         }
         crate::common::drain(&mut device);

@@ -17,7 +17,7 @@ fn ends(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Vec<u64> {
     let mut device = device(config, recipe);
     for (id, &(flow, op, page)) in asks.iter().enumerate() {
         let (extent, arrival) = (Extent::Pages(&[Lpn(page)]), Time::ZERO);
-        let request = Request { id: RequestId(id as u64), flow: FlowId(flow), op, arrival, extent };
+        let request = Request { id: RequestId(id as u64), flow: FlowId(flow), op, fua: false, arrival, extent };
         device.submit(Time::ZERO, &request).expect("within the drive");
     }
     drain(&mut device);
@@ -124,7 +124,9 @@ fn capacity_is_asked_of_every_page() {
         let list: Vec<Lpn> = pages.iter().copied().map(Lpn).collect();
         let (id, arrival) = (RequestId(id as u64), Time::ZERO);
         let extent = Extent::Pages(&list);
-        device.submit(arrival, &Request { id, flow: FlowId(0), op: Read, arrival, extent }).expect("within the drive");
+        device
+            .submit(arrival, &Request { id, flow: FlowId(0), op: Read, fua: false, arrival, extent })
+            .expect("within the drive");
     }
     drain(&mut device);
     let mut done: Vec<(u64, u64)> = device.completions().iter().map(|c| (c.id.0, c.done.ns() / CYCLE)).collect();
@@ -180,7 +182,9 @@ fn sizes(config: &Config, asks: &[(u64, Op, u64, u64)]) -> Vec<u64> {
         let now = Time::from_ns(at);
         device.advance(now);
         let (id, extent) = (RequestId(id as u64), Extent::Bytes { offset, length });
-        device.submit(now, &Request { id, flow: FlowId(0), op, arrival: now, extent }).expect("within the drive");
+        device
+            .submit(now, &Request { id, flow: FlowId(0), op, fua: false, arrival: now, extent })
+            .expect("within the drive");
     }
     drain(&mut device);
     let mut done = std::mem::take(device.completions());

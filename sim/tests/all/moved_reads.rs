@@ -14,7 +14,7 @@ fn submit(device: &mut Device, id: u64, op: Op, pages: &[u32]) {
     let list: Vec<Lpn> = pages.iter().copied().map(Lpn).collect();
     let (now, extent) = (device.now(), Extent::Pages(&list));
     device
-        .submit(now, &Request { id: RequestId(id), flow: FlowId(0), op, arrival: now, extent })
+        .submit(now, &Request { id: RequestId(id), flow: FlowId(0), op, fua: false, arrival: now, extent })
         .expect("in the drive");
 }
 

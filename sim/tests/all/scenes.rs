@@ -235,7 +235,7 @@ fn part_of_a_page() {
     let config = table1(1, 1);
     let mut device = device(&config, &recipe("read-first", &[]));
     let extent = Extent::Bytes { offset: 4096, length: 4096 };
-    let request = Request { id: RequestId(0), flow: FlowId(0), op: Read, arrival: Time::ZERO, extent };
+    let request = Request { id: RequestId(0), flow: FlowId(0), op: Read, fua: false, arrival: Time::ZERO, extent };
     device.submit(Time::ZERO, &request).unwrap();
     drain(&mut device);
     assert_eq!(device.completions()[0].done.ns(), 75_000 + 12_300);
@@ -273,7 +273,8 @@ fn an_overwrite_of_higher_priority_lets_its_predecessor_go() {
         // The first write keeps the chip busy while the other two arrive.
         for (id, flow, page) in [(0, 0, 9), (1, 0, 5), (2, 1, 5)] {
             let extent = Extent::Pages(&[flashlane_core::Lpn(page)]);
-            let request = Request { id: RequestId(id), flow: FlowId(flow), op: Write, arrival: Time::ZERO, extent };
+            let request =
+                Request { id: RequestId(id), flow: FlowId(flow), op: Write, fua: false, arrival: Time::ZERO, extent };
             device.submit(Time::ZERO, &request).unwrap();
             device.next_event();
         }

@@ -22,7 +22,7 @@ fn send(device: &mut Device, id: u64, &(at, flow, op, page): &Line) {
     let now = Time::from_ns(at);
     device.advance(now);
     let extent = Extent::Pages(&[Lpn(page)]);
-    let request = Request { id: RequestId(id), flow: FlowId(flow), op, arrival: now, extent };
+    let request = Request { id: RequestId(id), flow: FlowId(flow), op, fua: false, arrival: now, extent };
     device.submit(now, &request).expect("within the drive");
 }
 

@@ -23,7 +23,7 @@ fn play(config: &Config, recipe: &Recipe, lines: &[Line]) -> (Vec<u64>, Totals) 
         let arrival = Time::from_ns(at);
         device.advance(arrival);
         let extent = Extent::Bytes { offset: page * PAGE, length };
-        let request = Request { id: RequestId(id as u64), flow: FlowId(flow), op, arrival, extent };
+        let request = Request { id: RequestId(id as u64), flow: FlowId(flow), op, fua: false, arrival, extent };
         device.submit(arrival, &request).expect("within the drive");
     }
     drain(&mut device);

@@ -409,7 +409,9 @@ fn reads_are_charged_to_writes_of_every_level() {
             device.advance(arrival);
             let list: Vec<Lpn> = pages.iter().copied().map(Lpn).collect();
             let (id, extent) = (RequestId(id as u64), Extent::Pages(&list));
-            device.submit(arrival, &Request { id, flow: FlowId(flow), op, arrival, extent }).expect("within the drive");
+            device
+                .submit(arrival, &Request { id, flow: FlowId(flow), op, fua: false, arrival, extent })
+                .expect("within the drive");
         }
         drain(&mut device);
         let record = collect_events(&mut device, CYCLE);

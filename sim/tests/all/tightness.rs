@@ -19,7 +19,7 @@ const PAGE: u64 = 24_601;
 fn submit(device: &mut Device, id: u64, (at, op, extent): (u64, Op, Extent<'_>)) {
     let now = Time::from_ns(at);
     device.advance(now);
-    let request = Request { id: RequestId(id), flow: FlowId(0), op, arrival: now, extent };
+    let request = Request { id: RequestId(id), flow: FlowId(0), op, fua: false, arrival: now, extent };
     device.submit(now, &request).expect("within the drive");
 }
 

@@ -245,7 +245,10 @@ impl Device {
     /// A request that the device could not serve; the device is unchanged then.
     #[inline]
     pub fn submit(&mut self, now: Time, request: &Request<'_>) -> Result<(), Refusal> {
-        let Request { id, flow, op, arrival, extent } = *request;
+        let Request { id, flow, op, fua, arrival, extent } = *request;
+        if !op.is_data() || fua {
+            return Err(Refusal::Unsupported);
+        }
         let shape = self.frontend.validator.check(flow, &extent)?;
         if now > self.now() {
             self.advance(now);

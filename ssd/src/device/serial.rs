@@ -102,6 +102,7 @@ impl Command<'_> {
                 buffer.read(lpn);
                 false
             }
+            Op::Trim | Op::WriteZeroes | Op::Flush => false,
         };
         if hit {
             self.frontend.page_from_memory(self.slot, lpn, self.state);

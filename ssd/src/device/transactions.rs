@@ -72,6 +72,7 @@ impl Device {
                 }
                 self.estimate_request(request);
             }
+            Op::Trim | Op::WriteZeroes | Op::Flush => unreachable!("refused when it was submitted"),
         }
     }
 

@@ -23,7 +23,7 @@ fn requests_come_in_order_with_their_addresses_in_the_range() {
          [[request]]\nat_ns = 1000\nop = \"read\"\npages = [7]",
     )
     .expect("sound");
-    let arrival = |at, op, extent| Ok(Next::Request(Arrival { at: Time::from_ns(at), op, extent }));
+    let arrival = |at, op, extent| Ok(Next::Request(Arrival { at: Time::from_ns(at), op, fua: false, extent }));
     assert_eq!(source.next(), arrival(0, Op::Read, Span::Pages(vec![Lpn(13), Lpn(10), Lpn(29)])));
     assert_eq!(source.next(), arrival(1000, Op::Write, Span::Bytes { offset: 41_472, length: 81_408 }));
     source.completed(Time::from_ns(5));

@@ -131,7 +131,7 @@ impl Source for SyntheticSource {
         let op = given.unwrap_or(drawn);
         let bytes = self.sizes[op.index()].sample(&mut self.size_dice);
         let (offset, length) = self.places.next(bytes, op == Op::Write);
-        *arrival = Arrival { at: Time::from_ns(at), op, extent: Span::Bytes { offset, length } };
+        *arrival = Arrival { at: Time::from_ns(at), op, fua: false, extent: Span::Bytes { offset, length } };
         Ok(Produced::Request)
     }
 

@@ -121,8 +121,14 @@ pub fn scene(device: &mut Device, lines: &[Line<'_>]) -> Vec<Completion> {
         let now = Time::from_ns(at);
         device.advance(now);
         let list: Vec<Lpn> = pages.iter().copied().map(Lpn).collect();
-        let request =
-            Request { id: RequestId(i as u64), flow: FlowId(0), op, arrival: now, extent: Extent::Pages(&list) };
+        let request = Request {
+            id: RequestId(i as u64),
+            flow: FlowId(0),
+            op,
+            fua: false,
+            arrival: now,
+            extent: Extent::Pages(&list),
+        };
         device.submit(now, &request).expect("within the drive");
     }
     drain(device);

@@ -69,7 +69,7 @@ pub fn hand_over(device: &mut Device, id: u64, ask: &TestRequest) {
         Touch::Bytes(offset, length) => Extent::Bytes { offset: *offset, length: *length },
         Touch::Pages(list) => Extent::Pages(list),
     };
-    let request = Request { id: RequestId(id), flow: FlowId(ask.flow), op: ask.op, arrival: now, extent };
+    let request = Request { id: RequestId(id), flow: FlowId(ask.flow), op: ask.op, fua: false, arrival: now, extent };
     device.submit(now, &request).unwrap_or_else(|refusal| panic!("refused {ask:?}: {refusal:?}"));
 }
 

@@ -52,7 +52,10 @@ fn a_plane_is_short_of_blocks() {
             let page = [Lpn((id * 77 % 272) as u32)];
             let extent = Extent::Pages(&page);
             device
-                .submit(now, &Request { id: RequestId(id), flow: FlowId(0), op: Write, arrival: now, extent })
+                .submit(
+                    now,
+                    &Request { id: RequestId(id), flow: FlowId(0), op: Write, fua: false, arrival: now, extent },
+                )
                 .unwrap();
             while device.next_event() < Time::from_ns((id + 1) * 2_000_000) {
                 let plane = &device.board().planes[0];

@@ -126,7 +126,7 @@ fn the_rest_of_a_page_has_been_read() {
             device.report_events();
         }
         let extent = Extent::Bytes { offset: 4096, length: 2048 };
-        let request = Request { id: RequestId(0), flow: FlowId(0), op: Write, arrival: Time::ZERO, extent };
+        let request = Request { id: RequestId(0), flow: FlowId(0), op: Write, fua: false, arrival: Time::ZERO, extent };
         device.submit(Time::ZERO, &request).expect("within the drive");
         drain(&mut device);
         assert_eq!(device.completions()[0].done.ns(), READ + WRITE);

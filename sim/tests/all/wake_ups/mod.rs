@@ -42,7 +42,7 @@ fn lived(config: &Config, recipe: &Recipe, lines: &[Line<'_>], watched: bool) ->
             [one] => Extent::Bytes { offset: u64::from(one.0) * page, length: page },
             _ => Extent::Pages(&pages),
         };
-        let request = Request { id: RequestId(id as u64), flow: FlowId(flow), op, arrival, extent };
+        let request = Request { id: RequestId(id as u64), flow: FlowId(flow), op, fua: false, arrival, extent };
         device.submit(arrival, &request).expect("within the drive");
     }
     drain(&mut device);
