@@ -105,8 +105,8 @@ pub(crate) static PICK: &[Choice<dyn Pick>] = &[
     },
     Choice {
         name: "read-first-bounded",
-        summary: "reads before writes, priorities in turn by weight; a write goes after so many reads in a row",
-        source: "ours, after FLIN §4.2; model 1.1.12",
+        summary: "reads before writes, the most urgent where there are priorities; a write goes after so many reads in a row",
+        source: "ours; model 1.1.12",
         params: pick::read_first_bounded::PARAMS,
         build: &|v| Box::new(pick::ReadFirstBounded::of(v)),
     },
@@ -367,7 +367,8 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "model 1.1.10 to 1.1.12",
         summary: "writes get a chip as late as possible, reads go first and pause programs where that is worth it: the default choice",
         answers: Answers { place: "late", pick: "read-first-bounded", preempt: "worth", cancel: "overwrite", ..PLAIN },
-        open: OPEN_COLLECT,
+        // It places writes by how short of blocks planes are, as this collection counts.
+        open: &[],
         // Writes that reads can pass on their chip have lost their patience before.
         set: &[("reads_in_row", 4)],
     },

@@ -20,6 +20,8 @@ pub use sprinkler::Sprinkler;
 pub use wait_balanced::WaitBalanced;
 pub use widen::widen;
 
+use core::cmp::Reverse;
+
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, TxnId, UnitId};
 
@@ -47,4 +49,13 @@ fn oldest_behind(board: &Board, unit: UnitId, op: FlashOp, highest: u8) -> TxnId
         }
     }
     TxnId::NONE
+}
+
+/// Of some waiting transactions the one that has waited longest, a wait counting twice for each step of priority; the oldest of equals. A
+/// priority so waits half as long as the one below, and a transaction passes only those that came not much before it.
+pub(crate) fn most_urgent(board: &Board, waiting: impl Iterator<Item = TxnId>) -> Option<TxnId> {
+    waiting.max_by_key(|&id| {
+        let txn = board.txn(id);
+        (board.now.since(txn.enqueued).ns() << txn.priority, Reverse(txn.age()))
+    })
 }

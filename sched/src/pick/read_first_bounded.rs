@@ -1,5 +1,6 @@
 //! Reads before writes, but not for ever: a unit that has begun so many commands of reads while a write waited begins a write
-//! (model 1.1.12). Priorities take turns in each direction as under FLIN (§4.2): one that is higher by one gets twice as many.
+//! (model 1.1.12). Where there are priorities the most urgent of each direction goes ([`most_urgent`]), and a command takes companions of
+//! all of them.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,8 +9,7 @@ use flashlane_core::decide::{Group, Pick, PickDeclares, Scope};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, TxnId, UnitId};
 
-use super::{oldest, widen::widen};
-use crate::flin::priority_sequence::PrioritySequence;
+use super::{most_urgent, oldest, widen::widen_over_priorities};
 use crate::params::{Param, Values};
 
 /// Parameters of [`ReadFirstBounded`].
@@ -26,26 +26,18 @@ pub(crate) const PARAMS: &[Param] = &[Param {
 #[derive(Debug)]
 pub struct ReadFirstBounded {
     most: u32,
-    units: Vec<AtUnit>,
-}
-
-/// What is remembered of a unit.
-#[derive(Clone, Copy, Default, Debug)]
-struct AtUnit {
-    /// Commands of reads that it has begun since a write began or none waited.
-    reads: u32,
-    /// Whose turn it is, reads and writes.
-    sequences: [PrioritySequence; 2],
+    /// By unit: commands of reads that it has begun since a write began or none waited.
+    reads: Vec<u32>,
 }
 
 impl ReadFirstBounded {
     /// With a scheduler's parameters.
     pub(crate) fn of(values: &Values<'_>) -> ReadFirstBounded {
-        ReadFirstBounded { most: values.get("reads_in_row") as u32, units: Vec::new() }
+        ReadFirstBounded { most: values.get("reads_in_row") as u32, reads: Vec::new() }
     }
 
-    /// The read or write that goes next: of the priority whose turn it is the oldest that may go.
-    fn next(&mut self, board: &Board, unit: UnitId, op: FlashOp) -> TxnId {
+    /// The read or write that goes next: of each priority's oldest that may go the most urgent.
+    fn next(board: &Board, unit: UnitId, op: FlashOp) -> TxnId {
         let priorities = board.facts.priorities;
         if priorities == 1 || board.waiting(unit, op) == 0 {
             return oldest(board, unit, op);
@@ -54,9 +46,8 @@ impl ReadFirstBounded {
             let mut waiting = board.walk(board.queue_for(unit, op, priority));
             waiting.find(|&id| board.eligible(id)).unwrap_or(TxnId::NONE)
         };
-        let ready = (0..priorities).fold(0, |all, priority| all | u32::from(first(priority).is_some()) << priority);
-        let sequence = &mut self.units[unit.index()].sequences[op.index()];
-        sequence.next(priorities, ready).map_or(TxnId::NONE, first)
+        let ready = (0..priorities).map(first).filter(|id| id.is_some());
+        most_urgent(board, ready).unwrap_or(TxnId::NONE)
     }
 }
 
@@ -66,27 +57,27 @@ impl Pick for ReadFirstBounded {
     }
 
     fn prepare(&mut self, board: &Board) {
-        self.units = vec![AtUnit::default(); board.units.len()];
+        self.reads = vec![0; board.units.len()];
     }
 
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {
         let write_waits = scope == Scope::Any && board.waiting(unit, FlashOp::Program) > 0;
         let mut lead = TxnId::NONE;
-        if write_waits && self.units[unit.index()].reads >= self.most {
-            lead = self.next(board, unit, FlashOp::Program);
+        if write_waits && self.reads[unit.index()] >= self.most {
+            lead = Self::next(board, unit, FlashOp::Program);
         }
         if lead.is_none() {
-            lead = self.next(board, unit, FlashOp::Read);
+            lead = Self::next(board, unit, FlashOp::Read);
         }
         if lead.is_none() && write_waits {
-            lead = self.next(board, unit, FlashOp::Program);
+            lead = Self::next(board, unit, FlashOp::Program);
         }
         if lead.is_none() {
             return;
         }
-        let reads = &mut self.units[unit.index()].reads;
+        let reads = &mut self.reads[unit.index()];
         *reads = if write_waits && board.txn(lead).op == FlashOp::Read { *reads + 1 } else { 0 };
-        widen(board, lead, group);
+        widen_over_priorities(board, lead, group);
     }
 }
 
@@ -96,7 +87,7 @@ mod tests {
     use crate::pick::testing::{board, program, read};
     use flashlane_core::board::Board;
     use flashlane_core::transaction::Stage;
-    use flashlane_core::{PlaneId, Transaction};
+    use flashlane_core::{PlaneId, Time, Transaction};
 
     fn pick_of(board: &Board, most: u64) -> ReadFirstBounded {
         let mut pick = ReadFirstBounded::of(&Values { params: PARAMS, set: &[("reads_in_row", most)], known: None });
@@ -146,22 +137,26 @@ mod tests {
         assert!(next(&mut pick, &mut board, Scope::Any).is_none());
     }
 
-    /// Of two priorities the higher has two turns of three, for reads and for writes.
+    /// A transaction of the higher of two priorities passes those that have waited less than twice as long, reads and writes; of
+    /// equals the older goes.
     #[test]
-    fn priorities_take_turns() {
+    fn a_wait_counts_twice_a_step_of_priority() {
         let facts = flashlane_core::board::Facts { priorities: 2, ..board(1, 1).facts };
         let mut board = Board::new(facts, 1);
+        board.now = Time::from_ns(1_000);
         for op in [FlashOp::Read, FlashOp::Program] {
             let mut pick = pick_of(&board, 100);
-            let ids = [0, 0, 0, 1, 1, 1, 1].map(|priority| {
+            let waited = [(0, 900), (0, 600), (0, 200), (1, 500), (1, 300), (1, 100), (1, 50)];
+            let ids = waited.map(|(priority, waited)| {
                 let id = TxnId(board.txns.len() as u32);
                 let (unit, queue) = (UnitId(0), board.queue_for(UnitId(0), op, priority));
-                let waiting = Transaction { unit, queue, op, priority, plane: PlaneId(0), ..Transaction::EMPTY };
+                let (serial, enqueued) = (1_000 - waited, Time::from_ns(1_000 - waited));
+                let waiting = Transaction { unit, queue, op, priority, serial, enqueued, ..Transaction::EMPTY };
                 board.txns.push(Transaction { stage: Stage::Waiting, ..waiting });
                 board.link(id, queue, TxnId::NONE);
                 id
             });
-            for expected in [3, 0, 4, 5, 1, 6, 2] {
+            for expected in [3, 0, 1, 4, 2, 5, 6] {
                 assert_eq!(next(&mut pick, &mut board, Scope::Any), ids[expected], "{op:?}");
             }
         }

@@ -2,7 +2,7 @@
 //! (Slacker §2.2, model 1.1.4). Companions cost no other transaction slack (D-SLK-17).
 
 use flashlane_core::decide::Group;
-use flashlane_core::{Board, QueueId, TxnId};
+use flashlane_core::{Board, QueueId, Transaction, TxnId};
 
 /// Adds `lead` and its companions to `group`.
 #[inline(always)]
@@ -11,6 +11,18 @@ pub fn widen(board: &Board, lead: TxnId, group: &mut Group) {
     let queue = board.txn(lead).queue;
     if board.queues[queue.index()].len > 1 && (board.facts.multi_plane || board.facts.multi_die) {
         add_companions(board, lead, queue, group);
+    }
+}
+
+/// Adds `lead` and its companions to `group`, those of its own priority first, then those of others from the highest.
+#[inline(always)]
+pub fn widen_over_priorities(board: &Board, lead: TxnId, group: &mut Group) {
+    widen(board, lead, group);
+    if board.facts.priorities > 1 && (board.facts.multi_plane || board.facts.multi_die) {
+        let Transaction { unit, op, priority: of_lead, .. } = *board.txn(lead);
+        for priority in (0..board.facts.priorities).rev().filter(|&priority| priority != of_lead) {
+            add_companions(board, lead, board.queue_for(unit, op, priority), group);
+        }
     }
 }
 
@@ -79,6 +91,8 @@ mod tests {
 
     use super::*;
     use crate::pick::testing::{board, program};
+    use flashlane_core::transaction::{FlashOp, Stage};
+    use flashlane_core::{PlaneId, UnitId};
 
     /// The plain form, whatever the length.
     fn walked(board: &Board, lead: TxnId, queue: QueueId) -> Group {
@@ -94,6 +108,44 @@ mod tests {
             }
         }
         group
+    }
+
+    /// Writes of another priority join too: the lead's own priority first, then the highest.
+    #[test]
+    fn other_priorities_join() {
+        let facts = flashlane_core::board::Facts { priorities: 3, ..board(1, 4).facts };
+        let mut board = Board::new(facts, 1);
+        board.planes.iter_mut().for_each(|plane| plane.has_free_page = true);
+        let mut waits = |priority, slot: u8| {
+            let id = TxnId(board.txns.len() as u32);
+            let queue = board.queue_for(UnitId(0), FlashOp::Program, priority);
+            let plane = PlaneId(slot.into());
+            let op = FlashOp::Program;
+            board.txns.push(Transaction {
+                op,
+                priority,
+                slot,
+                plane,
+                queue,
+                stage: Stage::Waiting,
+                ..Transaction::EMPTY
+            });
+            board.link(id, queue, TxnId::NONE);
+            id
+        };
+        let [lead, own, lowest, highest, shadowed] =
+            [(1, 0), (1, 1), (0, 2), (2, 2), (0, 1)].map(|(p, slot)| waits(p, slot));
+        let last = waits(0, 3);
+        let mut group = Group::new();
+        widen_over_priorities(&board, lead, &mut group);
+        assert_eq!(
+            group.members(),
+            [lead, own, highest, last],
+            "not {lowest:?} and {shadowed:?}: their planes are taken"
+        );
+        let mut group = Group::new();
+        widen(&board, lead, &mut group);
+        assert_eq!(group.members(), [lead, own]);
     }
 
     /// The planes of a die must work one page offset; another die may work another. A plane without a free page joins nothing.

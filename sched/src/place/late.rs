@@ -9,16 +9,20 @@
 //! Of the chips that could take a write the first `late_choices` in turn are compared, channels first, and the one with the plane that has
 //! most free pages takes it. Writes so go where blocks are left, and no plane has to collect much earlier than others.
 //!
+//! Where the pages of a multi-plane command must have the same offset in their blocks, a chip begins with the plane of that die whose
+//! next page is hindmost. The planes of a die so stay at the same offset, and one command programs all of them; where writes went to the plane
+//! with most free pages, offsets drifted apart, and most commands programmed a single page.
+//!
 //! A write that has waited for `late_patience` programs is also taken by chips that reads wait for, so that reads on every chip do not
-//! keep it for ever. Where flows have priorities and the pick decision heeds them, priorities take turns as under FLIN (§4.2).
+//! keep it for ever. Where flows have priorities and the pick decision heeds them, the most urgent write goes first ([`most_urgent`]).
 
-use flashlane_core::board::{QueueKind, Service, Unit};
+use flashlane_core::board::{Plane, QueueKind, Service, Unit};
 use flashlane_core::decide::{Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Lpn, PlaneId, TxnId, UnitId};
 
-use crate::flin::priority_sequence::PrioritySequence;
 use crate::params::{Param, Values};
+use crate::pick::most_urgent;
 
 /// Parameters of [`Late`].
 pub(crate) const PARAMS: &[Param] = &[
@@ -40,7 +44,7 @@ pub(crate) const PARAMS: &[Param] = &[
     },
 ];
 
-/// Writes of a priority are looked for among this many at the head of the queue.
+/// The most urgent write is looked for among this many at the head of the queue.
 const WINDOW: usize = 64;
 
 /// Late binding.
@@ -50,7 +54,6 @@ pub struct Late {
     patience: u64,
     /// The chip that is next.
     next: Rotation,
-    priorities: PrioritySequence,
 }
 
 impl Late {
@@ -60,7 +63,6 @@ impl Late {
             choices: values.get("late_choices") as u32,
             patience: values.get("late_patience"),
             next: Rotation::default(),
-            priorities: PrioritySequence::default(),
         }
     }
 
@@ -73,7 +75,7 @@ impl Late {
             if !is_free(&board.units[unit.index()], heeds_reads) {
                 return true;
             }
-            let Some((plane, free_pages)) = roomiest(board, unit) else { return true };
+            let Some((plane, free_pages)) = taking_plane(board, unit) else { return true };
             if free_pages > most {
                 (most, best) = (free_pages, Some((turn, plane)));
             }
@@ -83,21 +85,13 @@ impl Late {
         best
     }
 
-    /// The write that goes next: of the priority whose turn it is the oldest, `oldest` where there is one priority.
-    fn write(&mut self, board: &Board, oldest: TxnId) -> TxnId {
-        let priorities = board.facts.priorities;
-        if priorities == 1 {
+    /// The write that goes next: the most urgent, `oldest` where there is one priority.
+    fn write(board: &Board, oldest: TxnId) -> TxnId {
+        if board.facts.priorities == 1 {
             return oldest;
         }
-        let mut first = [TxnId::NONE; 8];
-        for id in board.walk(board.unplaced()).take(WINDOW).filter(|&id| board.eligible(id)) {
-            let of_priority = &mut first[usize::from(board.txn(id).priority)];
-            if of_priority.is_none() {
-                *of_priority = id;
-            }
-        }
-        let ready = first.iter().enumerate().fold(0, |all, (i, id)| all | u32::from(id.is_some()) << i);
-        self.priorities.next(priorities, ready).map_or(oldest, |priority| first[usize::from(priority)])
+        let waiting = board.walk(board.unplaced()).take(WINDOW).filter(|&id| board.eligible(id));
+        most_urgent(board, waiting).unwrap_or(oldest)
     }
 }
 
@@ -171,9 +165,9 @@ fn planes(board: &Board, unit: UnitId) -> impl Iterator<Item = PlaneId> + Clone 
     (unit.0 * each..(unit.0 + 1) * each).map(PlaneId)
 }
 
-/// The plane of a free unit with most free pages, the first of equals, among those that may join the command of the writes the unit
-/// has already taken, and its free pages. `None` if there is none, or collection of a plane of the unit goes first.
-fn roomiest(board: &Board, unit: UnitId) -> Option<(PlaneId, u32)> {
+/// The plane of a free unit that takes the next write, among those that may join the command of the writes the unit has already taken,
+/// and the most free pages that one of these has. `None` if there is none, or collection of a plane of the unit goes first.
+fn taking_plane(board: &Board, unit: UnitId) -> Option<(PlaneId, u32)> {
     let facts = &board.facts;
     let each = facts.geometry.planes_per_unit();
     let taken_by = board.waiting(unit, FlashOp::Program);
@@ -183,7 +177,7 @@ fn roomiest(board: &Board, unit: UnitId) -> Option<(PlaneId, u32)> {
     let taken = taken(board, unit);
     let first = unit.0 * each as u16;
     let own = &board.planes[usize::from(first)..][..each as usize];
-    let mut found = None;
+    let mut roomiest = None;
     let mut most = 0;
     for (plane, slot) in own.iter().zip(0..) {
         if plane.collecting && plane.free_blocks <= facts.gc_hard_blocks {
@@ -191,10 +185,35 @@ fn roomiest(board: &Board, unit: UnitId) -> Option<(PlaneId, u32)> {
         }
         let fits = plane.has_free_page && (taken == 0 || joins(board, unit, slot, taken));
         if fits && plane.free_pages > most {
-            (most, found) = (plane.free_pages, Some((PlaneId(first + slot as u16), plane.free_pages)));
+            (most, roomiest) = (plane.free_pages, Some(slot));
         }
     }
-    found
+    let mut slot = roomiest?;
+    if facts.multi_plane && facts.same_page[FlashOp::Program.index()] {
+        slot = hindmost(board, own, taken, slot);
+    }
+    Some((PlaneId(first + slot as u16), most))
+}
+
+/// The plane of the die of `slot` whose next page is hindmost, `slot` itself among equals, if no write has been taken for that die;
+/// else all that may join are at the same page.
+fn hindmost(board: &Board, own: &[Plane], taken: u64, slot: u32) -> u32 {
+    let (per_die, pages) = (board.facts.geometry.planes_per_die, board.facts.geometry.pages_per_block);
+    let first = slot / per_die * per_die;
+    let mut hindmost = slot;
+    if taken >> first & ((1 << per_die) - 1) != 0 {
+        return hindmost;
+    }
+    for other in first..first + per_die {
+        let (plane, next_page) = (&own[other as usize], own[hindmost as usize].next_page);
+        // Planes of a die fill blocks alike: what seems to be ahead by more than half a block is behind.
+        let around = if next_page < plane.next_page { pages } else { 0 };
+        let behind = next_page + around - plane.next_page;
+        if behind != 0 && behind <= pages / 2 && plane.has_free_page {
+            hindmost = other;
+        }
+    }
+    hindmost
 }
 
 /// The plane slots of a unit for which writes wait, one bit for each.
@@ -253,7 +272,7 @@ impl Place for Late {
         let waited = board.now.since(board.txn(oldest).enqueued).ns();
         if let Some((turn, plane)) = self.taker(board, waited <= self.patience) {
             self.next = turn.behind(board);
-            let write = if waited > self.patience { oldest } else { self.write(board, oldest) };
+            let write = if waited > self.patience { oldest } else { Late::write(board, oldest) };
             return Some(Placement { write, to: plane });
         }
         // Nothing runs and no plane has a free page: the next unit takes the write, and reports the shortage or collects.

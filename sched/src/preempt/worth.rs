@@ -6,10 +6,13 @@
 //! - each transaction of the command ends later by the reads and by the overheads `suspend + resume`: a cost of
 //!   `n R + suspend + resume` for each of its requests; nobody waits for garbage collection's own;
 //! - each write that waits behind ends later by the overheads alone, as the reads would go before it anyway; a write that has no chip
-//!   yet waits for all chips, and ends later by its share of them.
+//!   yet waits for all chips, and ends later by its share of them;
+//! - requests that will come end later by the overheads, which take the unit's time: as many of them as `worth_arrivals` percent of the reads
+//!   that wait, which are the sign that more come. Where pausing takes little time this decides nothing; where it takes long, tails are
+//!   those of a device that never pauses.
 //!
 //! It pauses if and only if the gain is more than `worth_percent` of the cost: at 100 where the account is even, and by default where
-//! reads gain twice what others pay, for the account knows nothing of reads that will come while the command stands paused. A command stands
+//! reads gain twice what others pay, for the account knows nothing of reads that will be served while the command stands paused. A command stands
 //! paused for no longer than it takes, over all its pauses, and is then not paused again: so programs end, and so does the collection
 //! that gives writes their blocks.
 
@@ -31,6 +34,14 @@ pub(crate) const PARAMS: &[Param] = &[
         help: "a command is paused if what reads gain is more than this much of what everyone pays",
     },
     Param {
+        name: "worth_arrivals",
+        unit: "percent",
+        default: 20,
+        min: 0,
+        max: 100_000,
+        help: "requests to come that a pause's overheads delay, of the reads that wait",
+    },
+    Param {
         name: "worth_cap",
         unit: "percent",
         default: 100,
@@ -44,13 +55,15 @@ pub(crate) const PARAMS: &[Param] = &[
 #[derive(Debug)]
 pub struct Worth {
     percent: u64,
+    arrivals: u64,
     cap: u64,
 }
 
 impl Worth {
     /// With a scheduler's parameters.
     pub(crate) fn of(values: &Values<'_>) -> Worth {
-        Worth { percent: values.get("worth_percent"), cap: values.get("worth_cap") }
+        let [percent, arrivals, cap] = ["worth_percent", "worth_arrivals", "worth_cap"].map(|name| values.get(name));
+        Worth { percent, arrivals, cap }
     }
 
     /// Whether a command that has been paused for `paused` may be paused on.
@@ -85,8 +98,8 @@ impl Preempt for Worth {
         let reads = u64::from(state.waiting(FlashOp::Read));
         let members = if command.owner == Owner::User { u64::from(command.members) } else { 0 };
         let gain = reads * (left - board.facts.suspend.ns());
-        let cost =
-            members * (reads * board.service(read).ns() + overheads) + writes_behind(board, unit) * overheads / 1000;
+        let behind = writes_behind(board, unit) + 10 * self.arrivals * reads;
+        let cost = members * (reads * board.service(read).ns() + overheads) + behind * overheads / 1000;
         (gain * 100 > cost * self.percent).then_some(Duration::ZERO)
     }
 
@@ -104,11 +117,13 @@ mod tests {
     use flashlane_core::Time;
 
     fn worth() -> Worth {
-        worth_at(200)
+        Worth::of(&Values { params: PARAMS, set: &[], known: None })
     }
 
+    /// Without requests to come.
     fn worth_at(percent: u64) -> Worth {
-        Worth::of(&Values { params: PARAMS, set: &[("worth_percent", percent)], known: None })
+        let set = &[("worth_percent", percent), ("worth_arrivals", 0)];
+        Worth::of(&Values { params: PARAMS, set, known: None })
     }
 
     /// The instant of every question, us.
@@ -190,6 +205,25 @@ mod tests {
             }
         }
         assert!(paused.iter().all(|&count| count > 100), "{paused:?}");
+    }
+
+    /// A program with 1,100 us to run, two reads of 100 us: where pausing takes 300 us they gain 1,600 us. The program pays 700 with 200 us to
+    /// resume, requests to come `2 x 20 % x 500`: more than half of the gain together, but not the program alone.
+    #[test]
+    fn slow_pauses_are_charged_for_requests_to_come() {
+        for (arrivals, overheads, pauses) in [(20, [300, 200], false), (20, [20, 10], true), (0, [300, 200], true)] {
+            let (board, first) = busy(1, 1_100, 2, 0, overheads);
+            let set = &[("worth_arrivals", arrivals)];
+            let mut worth = Worth::of(&Values { params: PARAMS, set, known: None });
+            assert_eq!(worth.pause(&board, UnitId(0), first).is_some(), pauses, "{arrivals} {overheads:?}");
+        }
+        // Garbage collection keeps nobody waiting: only requests to come pay, of which twice 20 % x 400 us
+        // must be less than what a read gains.
+        for (left, pauses) in [(460, false), (461, true)] {
+            let (mut board, first) = busy(1, left, 3, 0, [300, 100]);
+            board.units[0].command.owner = Owner::Gc;
+            assert_eq!(worth().pause(&board, UnitId(0), first).is_some(), pauses, "{left} us of a page move left");
+        }
     }
 
     /// Writes without a chip wait for all chips: 40 of them are ten for each of four.

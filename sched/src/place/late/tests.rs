@@ -25,8 +25,8 @@ fn waits(board: &mut Board, priority: u8, waited: u64) -> TxnId {
     let id = TxnId(board.txns.len() as u32);
     let enqueued = Time::from_ns(board.now.ns() - waited);
     let queue = board.unplaced();
-    let op = FlashOp::Program;
-    board.txns.push(Transaction { op, priority, enqueued, queue, stage: Stage::Waiting, ..Transaction::EMPTY });
+    let (op, serial) = (FlashOp::Program, 1_000_000_000 - waited);
+    board.txns.push(Transaction { op, serial, priority, enqueued, queue, stage: Stage::Waiting, ..Transaction::EMPTY });
     board.link(id, queue, TxnId::NONE);
     id
 }
@@ -123,14 +123,62 @@ fn reads_do_not_keep_a_write_for_ever() {
     }
 }
 
-/// Two priorities take turns two to one; a write that has lost its patience goes before both.
+/// The planes of a die stay at the same page: the hindmost takes the first write of a command, and planes at its page join. What is ahead by more than
+/// half a block, of 16 pages here, is behind; a plane without a free page takes nothing.
 #[test]
-fn priorities_take_turns() {
+fn a_chip_begins_with_the_hindmost_plane() {
+    for (next_pages, full, expected) in [
+        ([5, 5, 5, 5], None, &[1, 0, 2, 3][..]),
+        ([6, 5, 5, 7], None, &[1, 2]),
+        ([6, 6, 5, 6], None, &[2]),
+        ([6, 6, 5, 6], Some(2), &[1, 0, 3]),
+        ([1, 1, 1, 15], None, &[3]),
+        ([15, 15, 1, 15], None, &[1, 0, 3]),
+    ] {
+        let mut board = chips(1, 1, 4);
+        board.facts.same_page[FlashOp::Program.index()] = true;
+        assert_eq!(board.facts.geometry.pages_per_block, 16);
+        for (plane, next_page) in board.planes.iter_mut().zip(next_pages) {
+            plane.next_page = next_page;
+        }
+        // The plane with most free pages, where offsets do not decide.
+        board.planes[1].free_pages = 101;
+        if let Some(full) = full {
+            board.planes[full].has_free_page = false;
+        }
+        let mut late = late(&board);
+        let mut planes = vec![];
+        while let Some(placed) = {
+            let write = waits(&mut board, 0, 0);
+            late.place_at_dispatch(&board, write)
+        } {
+            board.unlink(placed.write);
+            take(&mut board, placed);
+            planes.push(placed.to.0);
+        }
+        assert_eq!(planes, expected, "{next_pages:?}");
+    }
+}
+
+/// A write joins the queue of its plane's unit.
+fn take(board: &mut Board, Placement { write, to }: Placement) {
+    let (unit, slot) = board.home_of(to);
+    let queue = board.queue_for(unit, FlashOp::Program, board.txn(write).priority);
+    let txn = board.txn_mut(write);
+    (txn.plane, txn.unit, txn.slot, txn.queue) = (to, unit, slot, queue);
+    board.link(write, queue, TxnId::NONE);
+}
+
+/// Of two priorities the higher goes first unless the lower has waited more than twice as long; a write that has lost its patience goes before
+/// both.
+#[test]
+fn a_wait_counts_twice_a_step_of_priority() {
     let facts = flashlane_core::board::Facts { priorities: 2, ..chips(8, 1, 1).facts };
     let mut board = Board::new(facts, 1);
     board.planes.iter_mut().for_each(|plane| (plane.has_free_page, plane.free_pages) = (true, 9));
     board.now = Time::from_ns(1_000_000_000_000);
-    let writes: Vec<TxnId> = [0, 0, 0, 1, 1, 1, 1].map(|priority| waits(&mut board, priority, 0)).into();
+    let waited = [(0, 900), (0, 600), (0, 200), (1, 500), (1, 300), (1, 100), (1, 50)];
+    let writes: Vec<TxnId> = waited.map(|(priority, waited)| waits(&mut board, priority, waited)).into();
     let mut late = late(&board);
     let mut order = vec![];
     while let Some(oldest) = board.walk(board.unplaced()).next() {
@@ -138,7 +186,7 @@ fn priorities_take_turns() {
         board.unlink(placed.write);
         order.push(placed.write);
     }
-    assert_eq!(order, [3, 0, 4, 5, 1, 6, 2].map(|i| writes[i]));
+    assert_eq!(order, [3, 0, 1, 4, 2, 5, 6].map(|i| writes[i]));
     let old = waits(&mut board, 0, 66_250_001);
     waits(&mut board, 1, 0);
     assert_eq!(late.place_at_dispatch(&board, old).map(|placed| placed.write), Some(old));
@@ -157,7 +205,7 @@ fn no_plane_has_room() {
 }
 
 /// The law of `late`, on random boards: a write is bound to a chip if and only if one could take it whose collection does not go first,
-/// and to such a chip only; with as many choices as chips no plane that could take it has more free pages.
+/// and to such a chip only; with as many choices as chips no plane that could take it has more free pages than one of that chip.
 #[test]
 fn no_write_binds_where_blocks_run_out_while_others_have_room() {
     let mut x = 88_172_645_463_325_252u64;
@@ -174,6 +222,7 @@ fn no_write_binds_where_blocks_run_out_while_others_have_room() {
         for plane in &mut board.planes {
             (plane.free_blocks, plane.collecting) = (2 + sample(5) as u32, sample(2) == 0);
             (plane.has_free_page, plane.free_pages) = (sample(4) > 0, 1 + sample(9) as u32);
+            plane.next_page = sample(16) as u32;
         }
         for unit in 0..board.units.len() {
             serve(&mut board, unit, if sample(2) == 0 { Service::Idle } else { Service::Busy });
@@ -202,8 +251,11 @@ fn no_write_binds_where_blocks_run_out_while_others_have_room() {
             None => assert!(takers.is_empty(), "case {case}: {takers:?}"),
         }
         if late.choices == 4 && !takers.is_empty() {
-            let most = takers.iter().map(|&plane| board.plane(plane).free_pages).max();
-            assert_eq!(placed.map(|plane| board.plane(plane).free_pages), most, "case {case}");
+            let roomiest =
+                |planes: &mut dyn Iterator<Item = &PlaneId>| planes.map(|&plane| board.plane(plane).free_pages).max();
+            let unit = placed.map(|plane| board.home_of(plane).0);
+            let beside = roomiest(&mut takers.iter().filter(|&&plane| Some(board.home_of(plane).0) == unit));
+            assert_eq!(beside, roomiest(&mut takers.iter()), "case {case}");
         }
         seen[usize::from(takers.is_empty())] += 1;
     }
