@@ -87,7 +87,7 @@ mod tests {
     use crate::pick::testing::{board, program, read};
     use flashlane_core::board::Board;
     use flashlane_core::transaction::Stage;
-    use flashlane_core::{PlaneId, Time, Transaction};
+    use flashlane_core::{Time, Transaction};
 
     fn pick_of(board: &Board, most: u64) -> ReadFirstBounded {
         let mut pick = ReadFirstBounded::of(&Values { params: PARAMS, set: &[("reads_in_row", most)], known: None });
