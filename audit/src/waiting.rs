@@ -31,6 +31,8 @@ struct Write {
 pub(super) struct Waiting {
     eager: bool,
     judges_writes: bool,
+    /// Parts of pages are read first.
+    modifies: bool,
     /// Writes are bound to a unit only when they are moved to it.
     binds_late: bool,
     planes_per_unit: u32,
@@ -47,12 +49,19 @@ impl Waiting {
         Waiting {
             eager: config.bus.dispatch == Dispatch::Eager,
             judges_writes: !config.ftl.read_modify_write && !policy.moves_take_time,
+            modifies: config.ftl.read_modify_write,
             binds_late: policy.binds_late,
             planes_per_unit: config.geometry.planes_per_unit(),
             ready: vec![0; config.geometry.units() as usize],
             changed: Vec::new(),
             pages: FxHashMap::default(),
         }
+    }
+
+    /// Another scheduler decides where writes wait. Nothing may wait.
+    pub(super) fn scheduler_changes(&mut self, policy: Policy) {
+        self.judges_writes = !self.modifies && !policy.moves_take_time;
+        self.binds_late = policy.binds_late;
     }
 
     fn unit_of(&self, plane: PlaneId) -> UnitId {

@@ -147,8 +147,11 @@ impl Ftl {
         }
     }
 
-    /// Starts to record which flow's data each page holds. Called before the first request.
+    /// Records which flow's data each page holds from now on, if it does not yet.
     pub fn keep_page_flows(&mut self, config: &Config, board: &mut Board) {
+        if self.page_flows.is_some() {
+            return;
+        }
         let page_flows = PageFlows::new(&config.flows, config.ftl.logical_pages, self.map.initial().written());
         let counts = page_flows.first_counts(config.flows.len());
         board.flows.iter_mut().zip(counts).for_each(|(flow, pages)| flow.pages_gained(pages));
