@@ -32,6 +32,7 @@
 
 mod choice;
 mod command;
+mod entries;
 mod link;
 mod number_set;
 mod pages;
@@ -61,6 +62,7 @@ use flashlane_core::{Lpn, PlaneId, RequestId};
 use flashlane_ssd::config::Config;
 
 use choice::Choice;
+use entries::Entries;
 use link::Link;
 use pages::Pages;
 use pairs::Pairs;
@@ -85,6 +87,8 @@ pub struct Auditor {
     events: u64,
     flows: usize,
     logical_pages: u32,
+    /// Those and the translation pages behind them.
+    stored_pages: u32,
     planes: u32,
     blocks_per_plane: u32,
     pages_per_block: u32,
@@ -104,11 +108,18 @@ pub struct Auditor {
     choice: Choice,
     pairs: Pairs,
     waiting: Waiting,
+    entries: Option<Entries>,
     serial: Option<Serial>,
 }
 
 /// Default number of violations kept with their messages.
 pub const KEPT: usize = 100;
+
+/// Pages that a full drive stores: the logical pages and, where the map lies on the flash, the translation pages behind them.
+fn stored_pages(config: &Config) -> u32 {
+    let pages = config.ftl.logical_pages;
+    pages + config.mapping.map_or(0, |mapping| pages.div_ceil(mapping.entries_per_page))
+}
 
 impl Auditor {
     /// An auditor of a device of `config` whose initial state is `start`. Keeps the first `keep` violations with their
@@ -119,6 +130,7 @@ impl Auditor {
             events: 0,
             flows: config.flows.len(),
             logical_pages: config.ftl.logical_pages,
+            stored_pages: stored_pages(config),
             planes: config.geometry.planes(),
             blocks_per_plane: config.geometry.blocks_per_plane,
             pages_per_block: config.geometry.pages_per_block,
@@ -133,24 +145,15 @@ impl Auditor {
             unstored: Unstored::default(),
             versions: Versions::new(config),
             units: Units::new(config, policy),
-            pages: Pages::new(&config.geometry, config.ftl.logical_pages, start, &mut log),
+            pages: Pages::new(&config.geometry, stored_pages(config), start, &mut log),
             victims: Victims::default(),
             choice: Choice::new(config),
             pairs: Pairs::new(policy.gc_mode == GcMode::Free),
             waiting: Waiting::new(config, policy),
+            entries: Entries::new(config),
             serial: Serial::new(config),
             log,
         }
-    }
-
-    /// From now on another scheduler decides, which declares this. Nothing may be in flight.
-    pub fn scheduler_changes(&mut self, policy: Policy) {
-        self.settle();
-        self.free_collection = policy.gc_mode == GcMode::Free;
-        self.writes.scheduler_changes(policy.cancelled_end_at_once);
-        self.units.scheduler_changes(policy);
-        self.pairs.scheduler_changes(policy.gc_mode == GcMode::Free);
-        self.waiting.scheduler_changes(policy);
     }
 
     /// Takes the next event.
@@ -268,6 +271,9 @@ impl Auditor {
             Event::Mapped { lpn, plane, ppa } => {
                 if self.has_page(plane, Some(ppa)) && self.has_logical(lpn) {
                     let old = self.pages.map(lpn, plane, ppa, &mut self.log);
+                    if let Some(entries) = &mut self.entries {
+                        entries.mapped(lpn);
+                    }
                     self.choice.mapped(old, plane, ppa, &self.pages);
                     self.reads.mapped(lpn, old, plane, &self.pages);
                     self.pairs.mapped(lpn, (plane, ppa), old, (&self.victims, &self.pages), &mut self.log);
@@ -322,9 +328,9 @@ impl Auditor {
         })
     }
 
-    /// Whether a logical page exists.
+    /// Whether a logical page, or a translation page, exists.
     fn has_logical(&mut self, lpn: Lpn) -> bool {
-        let pages = self.logical_pages;
+        let pages = self.stored_pages;
         self.log.check(lpn.0 < pages, Rule::Address, || format!("logical page {} of {pages}.", lpn.0))
     }
 }

@@ -22,6 +22,9 @@ const OPEN_BLOCKS: u128 = 0x0b10_c4a1_57a6_6e12;
 pub struct Preconditioned {
     /// Logical pages that hold data: those below this number.
     data: u32,
+    /// Translation pages that hold entries of these lie behind the data, as if they were the next pages; their numbers begin here.
+    logical: u32,
+    translation: u32,
     /// By place in the stripe, the plane; and the other way round.
     planes: Vec<PlaneId>,
     positions: Vec<u32>,
@@ -45,7 +48,8 @@ impl Preconditioned {
             Precondition::Steady => logical,
             Precondition::Replayed { .. } => return None,
         };
-        let of_plane = data.div_ceil(count);
+        let translation = config.mapping.map_or(0, |mapping| data.div_ceil(mapping.entries_per_page));
+        let of_plane = (data + translation).div_ceil(count);
         let (valid, full_blocks, open) = if config.precondition == Precondition::Steady {
             let full_blocks = geometry.blocks_per_plane - 1 - config.gc.start_blocks;
             (steady_blocks(full_blocks, pages, of_plane), full_blocks, open_blocks(config))
@@ -63,7 +67,17 @@ impl Preconditioned {
         for (position, plane) in (0..).zip(&planes) {
             positions[plane.index()] = position;
         }
-        Some(Preconditioned { data, planes, positions, pages_per_block: pages, before, full_blocks, open })
+        Some(Preconditioned {
+            data,
+            logical,
+            translation,
+            planes,
+            positions,
+            pages_per_block: pages,
+            before,
+            full_blocks,
+            open,
+        })
     }
 
     /// Pages with data in a block, in the same sense; a block behind the last that has any has none.
@@ -79,11 +93,13 @@ impl Preconditioned {
 
 impl Formula for Preconditioned {
     fn place(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
-        if lpn.0 >= self.data {
-            return None;
-        }
+        let at = match lpn.0 {
+            page if page < self.data => page,
+            page if page >= self.logical && page - self.logical < self.translation => page - self.logical + self.data,
+            _ => return None,
+        };
         let count = self.planes.len() as u32;
-        let (of_plane, position) = (lpn.0 / count, lpn.0 % count);
+        let (of_plane, position) = (at / count, at % count);
         let block = self.before.partition_point(|&before| before <= of_plane) - 1;
         let page = self.spread(of_plane - self.before[block], self.valid_of(block));
         Some((self.planes[position as usize], Ppa(block as u32 * self.pages_per_block + page)))
@@ -101,8 +117,9 @@ impl Formula for Preconditioned {
         if k == valid || self.spread(k, valid) != page {
             return None;
         }
-        let lpn = (self.before[block] + k) * self.planes.len() as u32 + self.positions[plane.index()];
-        (lpn < self.data).then_some(Lpn(lpn))
+        let at = (self.before[block] + k) * self.planes.len() as u32 + self.positions[plane.index()];
+        let lpn = if at < self.data { at } else { at - self.data + self.logical };
+        (at < self.data + self.translation).then_some(Lpn(lpn))
     }
 
     fn written(&self, plane: PlaneId, block: u32) -> u32 {
@@ -117,7 +134,9 @@ impl Formula for Preconditioned {
     /// use some may be beyond the data.
     fn valid(&self, plane: PlaneId, block: u32) -> Option<u32> {
         let before = self.before.get(block as usize).copied().unwrap_or(u32::MAX);
-        let of_plane = self.data.saturating_sub(self.positions[plane.index()]).div_ceil(self.planes.len() as u32);
+        let of_plane = (self.data + self.translation)
+            .saturating_sub(self.positions[plane.index()])
+            .div_ceil(self.planes.len() as u32);
         Some(of_plane.saturating_sub(before).min(self.valid_of(block as usize)))
     }
 }

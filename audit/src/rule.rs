@@ -65,6 +65,7 @@ rules! {
     ReadNewest "A read of the flash returns the newest write of its page taken in before it, or a younger one.",
     ReadFromMemory "Without a buffer, a read is served from memory only while a write of its page has not ended.",
     ReadHazard "A host read of a page whose write waits is served from memory, not queued.",
+    EntryFirst "Where the map lies on the flash, a transaction for a logical page is queued only when memory could have the page's entry: its translation page was read, or the page was written or moved.",
     Slack "Slack is never negative (it would have wrapped).",
     EstimateWaiting "Only a waiting host transaction is estimated.",
     SlackShrinks "Slack never grows: a transaction is dispatched with no more than it was estimated to have.",

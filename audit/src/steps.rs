@@ -24,12 +24,17 @@ impl Auditor {
             // The read before a partial write serves no page, so it may come without its request.
             (Owner::User, FlashOp::Read) => request.is_some() || self.modifies,
             (Owner::User, FlashOp::Program) => request.is_some(),
-            (Owner::User | Owner::Buffer, FlashOp::Erase) => false,
-            (Owner::Gc | Owner::Buffer, _) => request.is_none(),
+            (Owner::User | Owner::Buffer | Owner::Mapping, FlashOp::Erase) => false,
+            (Owner::Gc | Owner::Buffer | Owner::Mapping, _) => request.is_none(),
         };
+        let shape = shape
+            && match &self.entries {
+                Some(entries) => entries.are_for(owner, lpn),
+                None => owner != Owner::Mapping,
+            };
         log.check(shape, Rule::TxnShape, || {
             let with = if request.is_some() { "with" } else { "without" };
-            format!("{} {serial} of {} came {with} a request.", op.name(), owner.name())
+            format!("{} {serial} of {} for page {} came {with} a request.", op.name(), owner.name(), lpn.0)
         });
         if !self.has_page(plane, Some(0)) || !(erase || self.has_logical(lpn)) {
             return;
@@ -38,7 +43,10 @@ impl Auditor {
             self.requests.queued(request, flow, op, self.modifies, &mut self.log);
         }
         if fits {
-            self.moves_bytes(serial, (request, lpn), op, bytes);
+            self.moves_bytes(serial, (request, lpn), (op, owner), bytes);
+        }
+        if let Some(entries) = &mut self.entries {
+            entries.queued(serial, owner, op, lpn, &mut self.log);
         }
         let place = if erase { Place::NOWHERE } else { self.pages.find(lpn) };
         let mut source = None;
@@ -46,9 +54,12 @@ impl Auditor {
             (Owner::Gc, _) => source = self.victims.queued(op, lpn, place, &self.pages),
             (_, FlashOp::Program) => {
                 self.writes.queued(lpn, serial);
-                self.versions.queued(lpn, serial, request);
+                self.versions.queued(lpn, serial, request.is_some() || owner == Owner::Mapping);
+                if let Some(request) = request {
+                    self.versions.bring(request, lpn, serial + 1);
+                }
             }
-            (_, FlashOp::Read) => self.read_queued(serial, request, lpn, plane),
+            (_, FlashOp::Read) => self.read_queued(serial, (owner, request), lpn, plane),
             (_, FlashOp::Erase) => {}
         }
         let (dispatched, slack) = (None, Duration::ZERO);
@@ -57,10 +68,10 @@ impl Auditor {
         self.txns.insert(serial, txn);
     }
 
-    /// A read of a host or of the buffer joined its queue.
-    fn read_queued(&mut self, serial: u64, request: Option<RequestId>, lpn: Lpn, plane: PlaneId) {
+    /// A read of a host, of the buffer or of the mapping cache joined its queue.
+    fn read_queued(&mut self, serial: u64, (owner, request): (Owner, Option<RequestId>), lpn: Lpn, plane: PlaneId) {
         self.reads.queued(lpn, serial, plane);
-        if !request.is_some_and(|request| self.requests.is_read(request)) {
+        if owner != Owner::Mapping && !request.is_some_and(|request| self.requests.is_read(request)) {
             return;
         }
         if let Some(write) = self.writes.waits(lpn, &self.txns) {
@@ -76,7 +87,13 @@ impl Auditor {
     }
 
     /// Checks the bytes that a transaction moves: those its request touches of the page, or the whole page.
-    fn moves_bytes(&mut self, serial: u64, (request, lpn): (Option<RequestId>, Lpn), op: FlashOp, bytes: u32) {
+    fn moves_bytes(
+        &mut self,
+        serial: u64,
+        (request, lpn): (Option<RequestId>, Lpn),
+        (op, owner): (FlashOp, Owner),
+        bytes: u32,
+    ) {
         let (page, spare) = (self.page_bytes, self.units.page_on_bus() - self.page_bytes);
         let bytes_of_page = match request {
             Some(request) => self.requests.touches(request, lpn.0.into(), page, self.modifies),
@@ -88,7 +105,9 @@ impl Auditor {
             _ if bytes_of_page == page => page + spare,
             _ => bytes_of_page,
         };
-        self.log.check(u64::from(bytes) == due, Rule::TransferBytes, || {
+        let of_entry = self.entries.as_ref().filter(|_| (op, owner) == (FlashOp::Read, Owner::Mapping));
+        let fits = u64::from(bytes) == due || of_entry.is_some_and(|entries| u64::from(bytes) == entries.read_bytes);
+        self.log.check(fits, Rule::TransferBytes, || {
             format!("{} {serial} of page {} moves {bytes} bytes instead of {due}.", op.name(), lpn.0)
         });
     }
@@ -163,6 +182,9 @@ impl Auditor {
         if txn.owner == Owner::Gc {
             self.victims.ended(&txn, end);
         } else if txn.op == FlashOp::Read {
+            if let Some(entries) = self.entries.as_mut().filter(|_| txn.owner == Owner::Mapping) {
+                entries.page_seen(txn.lpn);
+            }
             self.reads.ended(txn.lpn, serial, &self.pages);
         } else if txn.op == FlashOp::Program {
             let now = self.log.now;

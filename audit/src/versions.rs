@@ -60,6 +60,9 @@ pub(super) struct Versions {
     count: u64,
     numbers: u64,
     has_buffer: bool,
+    /// A program may wait for its page's entry of the map before it joins a queue. One of the buffer has then a version that is not known:
+    /// what the buffer holds is not checked.
+    fetches_entries: bool,
     merges: bool,
     modifies: bool,
 }
@@ -74,23 +77,18 @@ impl Versions {
             count: 0,
             numbers: 0,
             has_buffer: config.buffer.is_some(),
+            fetches_entries: config.mapping.is_some(),
             merges: config.buffer.as_ref().is_some_and(|buffer| buffer.merge_writes),
             modifies: config.ftl.read_modify_write,
         }
     }
 
-    /// A host's program, or one of the buffer (`request` is `None`), joined its queue.
-    pub(super) fn queued(&mut self, lpn: Lpn, serial: u64, request: Option<RequestId>) {
+    /// A program joined its queue, of a version of its own (a host's, the mapping cache's) or of the newest (the buffer's).
+    pub(super) fn queued(&mut self, lpn: Lpn, serial: u64, is_new: bool) {
         let page = self.page(lpn);
-        let version = match request {
-            Some(_) => serial + 1,
-            None => page.taken,
-        };
+        let version = if is_new { serial + 1 } else { page.taken };
         page.taken = page.taken.max(version);
         page.live.push((serial, version));
-        if let Some(request) = request {
-            self.bring(request, lpn, version);
-        }
     }
 
     /// A page of a write ended in the buffer.
@@ -106,7 +104,7 @@ impl Versions {
     }
 
     /// A write adds a version of a page.
-    fn bring(&mut self, request: RequestId, lpn: Lpn, version: u64) {
+    pub(super) fn bring(&mut self, request: RequestId, lpn: Lpn, version: u64) {
         match self.brought.get_mut(request.0) {
             Some(brought) => brought.push((lpn, version)),
             None => drop(self.brought.insert(request.0, vec![(lpn, version)])),
@@ -123,8 +121,8 @@ impl Versions {
 
     /// A page of a read was served from memory.
     pub(super) fn served(&self, lpn: Lpn, log: &mut Log) {
-        // Where parts of pages are read first, a write may wait for that without having appeared in the stream.
-        if self.has_buffer || self.modifies {
+        // A write may wait for the rest of its page or for an entry of the map without having appeared in the stream.
+        if self.has_buffer || self.modifies || self.fetches_entries {
             return;
         }
         let writes = self.pages.get(&lpn).is_some_and(|page| !page.live.is_empty());
@@ -189,7 +187,8 @@ impl Versions {
         for lpn in self.changed.drain(..) {
             let Some(page) = self.pages.get_mut(&lpn) else { continue };
             let held = page.held();
-            log.check(page.told <= held, Rule::NewestHeld, || {
+            let is_known = !(self.fetches_entries && self.has_buffer);
+            log.check(page.told <= held || !is_known, Rule::NewestHeld, || {
                 format!("version {} of page {} was acknowledged, and {held} is the newest held.", page.told, lpn.0)
             });
             page.told = page.told.min(held);

@@ -4,8 +4,8 @@
 //! at the instant it happens, under every scheduler: none of the catalogue leaves a unit idle that may begin something.
 //!
 //! Not checked: units that may begin nothing before their bus is free (`dispatch = "bus-idle"`); writes not yet bound to a
-//! unit; where parts of pages are read first, any write, as it may wait for an older one that has not appeared in the stream
-//! yet; and where moves of writes take time, any write, as the stream does not say when a move begins.
+//! unit; where parts of pages are read first or entries of the map are fetched, any write, as it may wait for an older one that has not
+//! appeared in the stream yet; and where moves of writes take time, any write, as the stream does not say when a move begins.
 
 use std::collections::VecDeque;
 
@@ -31,8 +31,6 @@ struct Write {
 pub(super) struct Waiting {
     eager: bool,
     judges_writes: bool,
-    /// Parts of pages are read first.
-    modifies: bool,
     /// Writes are bound to a unit only when they are moved to it.
     binds_late: bool,
     planes_per_unit: u32,
@@ -48,20 +46,13 @@ impl Waiting {
     pub(super) fn new(config: &Config, policy: Policy) -> Waiting {
         Waiting {
             eager: config.bus.dispatch == Dispatch::Eager,
-            judges_writes: !config.ftl.read_modify_write && !policy.moves_take_time,
-            modifies: config.ftl.read_modify_write,
+            judges_writes: !config.ftl.read_modify_write && config.mapping.is_none() && !policy.moves_take_time,
             binds_late: policy.binds_late,
             planes_per_unit: config.geometry.planes_per_unit(),
             ready: vec![0; config.geometry.units() as usize],
             changed: Vec::new(),
             pages: FxHashMap::default(),
         }
-    }
-
-    /// Another scheduler decides where writes wait. Nothing may wait.
-    pub(super) fn scheduler_changes(&mut self, policy: Policy) {
-        self.judges_writes = !self.modifies && !policy.moves_take_time;
-        self.binds_late = policy.binds_late;
     }
 
     fn unit_of(&self, plane: PlaneId) -> UnitId {

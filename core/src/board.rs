@@ -84,14 +84,6 @@ impl Board {
         }
     }
 
-    /// Takes the facts for another scheduler, with queues for as many priorities as they have. Nothing may wait. For the device.
-    pub fn set_facts(&mut self, facts: Facts) {
-        let queues = self.units.len() * kinds(facts.priorities) + 1;
-        self.queues = vec![Queue::EMPTY; queues];
-        self.by_slot = vec![SlotQueue::EMPTY; queues * self.slots];
-        (self.kinds, self.facts) = (kinds(facts.priorities), facts);
-    }
-
     /// The id of a unit's queue.
     #[inline(always)]
     pub fn queue_id(&self, unit: UnitId, kind: QueueKind) -> QueueId {
@@ -145,8 +137,8 @@ impl Board {
         &mut self.txns[id.index()]
     }
 
-    /// The request a transaction belongs to; `None` for garbage collection, the buffer's programs and the read that completes
-    /// a write of part of a page.
+    /// The request a transaction belongs to; `None` for garbage collection, the buffer's programs, those of the mapping cache and the read
+    /// that completes a write of part of a page.
     #[inline(always)]
     pub fn request(&self, txn: TxnId) -> Option<&ActiveRequest> {
         self.requests.get(self.txn(txn).request as usize)

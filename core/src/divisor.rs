@@ -15,6 +15,11 @@ impl Divisor {
         Divisor { number: number as u64, shift }
     }
 
+    /// The number that it divides by.
+    pub const fn number(self) -> u64 {
+        self.number
+    }
+
     /// Quotient and remainder of `n`.
     #[inline(always)]
     pub const fn split(self, n: u64) -> (u64, u64) {

@@ -43,15 +43,18 @@ pub enum Owner {
     Gc,
     /// The page buffer: a dirty page on its way out.
     Buffer,
+    /// The mapping cache: a translation page is read or written.
+    Mapping,
 }
 
 impl Owner {
-    /// `user`, `gc` or `buffer`.
+    /// `user`, `gc`, `buffer` or `mapping`.
     pub const fn name(self) -> &'static str {
         match self {
             Owner::User => "user",
             Owner::Gc => "gc",
             Owner::Buffer => "buffer",
+            Owner::Mapping => "mapping",
         }
     }
 }

@@ -7,7 +7,7 @@ use flashlane_core::geometry::AllocationOrder;
 use flashlane_core::{Duration, Geometry};
 use flashlane_ssd::config::{self, Config, FlowConfig};
 
-use super::capacity::{counts_keys, gc, logical_pages, spare_covers_gc};
+use super::capacity::{counts_keys, gc, logical_pages, mapping, spare_covers_gc};
 use super::device::Device;
 use super::device_error;
 use super::error::{KeyError, nearest};
@@ -30,7 +30,8 @@ pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Co
     let geometry = geometry(device)?;
     let logical_pages = logical_pages(device, &geometry)?;
     let gc = gc(device, &geometry)?;
-    spare_covers_gc(device, &geometry, logical_pages, &gc)?;
+    let mapping = mapping(device, &geometry)?;
+    spare_covers_gc(device, &geometry, (logical_pages, mapping), &gc)?;
     let config = Config {
         nand: nand(device)?,
         retry: retry(device)?,
@@ -41,6 +42,7 @@ pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Co
             read_modify_write: key!(device.ftl.read_modify_write),
             wear_aware: key!(device.ftl.wear_aware),
         },
+        mapping,
         gc,
         precondition: precondition(device)?,
         buffer: buffer(device)?,

@@ -1,4 +1,5 @@
-//! How much of the flash is the user's, how much is spare, and whether that is enough for garbage collection.
+//! How much of the flash is the user's, how much is spare, and whether that is enough for garbage collection; how much of the map memory
+//! holds.
 //!
 //! Owns the arithmetic from what a user gives (gigabytes, percent) to what the device needs (pages, blocks), with its
 //! rounding. Must never know files or flows.
@@ -9,7 +10,7 @@ use flashlane_ssd::config;
 use super::device::Device;
 use super::error::KeyError;
 use super::required::{key, missing};
-use super::words::Victim;
+use super::words::{MappingStart, Victim, Word};
 
 /// The ways to give the user capacity.
 pub(super) const CAPACITY: [&str; 3] = ["user_gb", "user_bytes", "over_provisioning_percent"];
@@ -52,6 +53,53 @@ pub(super) fn logical_pages(device: &Device, geometry: &Geometry) -> Result<u32,
     // Where a preset gives the capacity, the likely cause is a geometry that the user made smaller.
     let keys = std::iter::once(key.to_owned()).chain(counts_keys()).collect();
     Err(KeyError { keys, value, message })
+}
+
+/// How much of the map memory holds; `None` if all of it.
+pub(super) fn mapping(device: &Device, geometry: &Geometry) -> Result<Option<config::Mapping>, KeyError> {
+    let keys = &device.mapping;
+    let (page, entry_bytes) = (geometry.page_bytes, keys.entry_bytes.unwrap_or(4));
+    if !(1..=page).contains(&entry_bytes) {
+        return Err(KeyError::new(
+            "device.mapping.entry_bytes",
+            entry_bytes,
+            format!("must be 1 to {page} (page_bytes)"),
+        ));
+    }
+    let entries = match (keys.entries, keys.bytes) {
+        (None, None) => return Ok(None),
+        (Some(entries), None) => entries,
+        (None, Some(bytes)) if bytes % u64::from(entry_bytes) == 0 => {
+            u32::try_from(bytes / u64::from(entry_bytes)).unwrap_or(u32::MAX)
+        }
+        (None, Some(bytes)) => {
+            let message = format!("must be a multiple of entry_bytes, {entry_bytes}; or give entries");
+            return Err(KeyError::new("device.mapping.bytes", bytes, message));
+        }
+        (Some(_), Some(_)) => {
+            return Err(KeyError {
+                keys: ["entries", "bytes"].map(|key| format!("device.mapping.{key}")).into(),
+                value: String::new(),
+                message: "give one of entries, bytes".into(),
+            });
+        }
+    };
+    let entries_per_page = match keys.entries_per_page {
+        Some(entries) => entries,
+        None if page.is_multiple_of(entry_bytes) => page / entry_bytes,
+        None => {
+            let message = format!("does not divide page_bytes, {page}: give entries_per_page");
+            return Err(KeyError::new("device.mapping.entry_bytes", entry_bytes, message));
+        }
+    };
+    Ok(Some(config::Mapping {
+        entries,
+        host_entries: keys.host_entries.unwrap_or(0),
+        entries_per_page,
+        entry_bytes,
+        read_bytes: keys.read_bytes.unwrap_or(page),
+        warm: keys.start == Some(Word(MappingStart::Warm)),
+    }))
 }
 
 pub(super) fn gc(device: &Device, geometry: &Geometry) -> Result<config::Gc, KeyError> {
@@ -101,10 +149,13 @@ fn one_of(a: &str, b: &str) -> KeyError {
 pub(super) fn spare_covers_gc(
     device: &Device,
     g: &Geometry,
-    logical_pages: u32,
+    (logical_pages, mapping): (u32, Option<config::Mapping>),
     gc: &config::Gc,
 ) -> Result<(), KeyError> {
-    let data = logical_pages.div_ceil(g.planes()).div_ceil(g.pages_per_block);
+    // What is out of range, the device's own check reports.
+    let map = mapping.map_or(0, |mapping| logical_pages.div_ceil(mapping.entries_per_page.max(1)));
+    let stored = logical_pages.saturating_add(map);
+    let data = stored.div_ceil(g.planes()).div_ceil(g.pages_per_block);
     let spare = g.blocks_per_plane.saturating_sub(data);
     if gc.start_blocks.saturating_add(2) <= spare {
         return Ok(());
@@ -122,11 +173,15 @@ pub(super) fn spare_covers_gc(
     };
     let mut keys = vec![key.to_owned()];
     keys.extend(CAPACITY.map(|key| format!("device.ftl.{key}")));
+    if mapping.is_some() {
+        keys.extend(["entries_per_page", "entry_bytes"].map(|key| format!("device.mapping.{key}")));
+    }
     keys.extend(counts_keys());
     let message = format!(
-        "garbage collection would start above the over-provisioning: of a plane's {} blocks {data} hold user data and 2 \
+        "garbage collection would start above the over-provisioning: of a plane's {} blocks {data} hold user data{} and 2 \
          are open; {legal}",
-        g.blocks_per_plane
+        g.blocks_per_plane,
+        if mapping.is_some() { " and the map" } else { "" }
     );
     Err(KeyError { keys, value, message })
 }

@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::value::{Latency, Limit, text_or_table};
-use super::words::{DriveState, Protocol, Service, Victim, Word};
+use super::words::{DriveState, MappingStart, Protocol, Service, Victim, Word};
 
 /// Declares a table of optional keys with its overlay rule.
 macro_rules! section {
@@ -161,6 +161,28 @@ section! {
 }
 
 section! {
+    /// The map of logical pages on the flash, of which memory holds a part (off unless a scenario or preset gives `entries` or `bytes`:
+    /// then memory holds all of it). Give one of the two.
+    Mapping {
+        /// Entries that the controller's memory holds, one for a logical page.
+        entries: u32,
+        /// `entries` as bytes of `entry_bytes` each.
+        bytes: u64,
+        /// Bytes of an entry in a translation page and on the link to the host. Default 4.
+        entry_bytes: u32,
+        /// Entries of a translation page. Default: as many as fit into a page.
+        entries_per_page: u32,
+        /// Bytes that cross the bus when a translation page is read for an entry, a multiple of 512. Default: the whole page.
+        read_bytes: u32,
+        /// Entries that the host's memory holds beyond those: one found there takes a round trip of the link. Default 0.
+        host_entries: u32,
+        /// Which entries memory holds before the first request: none (`empty`) or as many as it can, those of the first pages (`warm`).
+        /// Default `empty`.
+        start: Word<MappingStart>,
+    }
+}
+
+section! {
     /// Garbage collection. Thresholds are free blocks of a plane, given as a count or as percent of its blocks.
     Gc {
         /// How a victim block is chosen.
@@ -248,6 +270,12 @@ section! {
     }
 }
 
+impl Mapping {
+    fn is_absent(&self) -> bool {
+        *self == Mapping::default()
+    }
+}
+
 impl Retry {
     fn is_absent(&self) -> bool {
         *self == Retry::default()
@@ -273,6 +301,9 @@ pub struct Device {
     pub bus: Bus,
     /// Translation layer.
     pub ftl: Ftl,
+    /// The map on the flash, of which memory holds a part.
+    #[serde(skip_serializing_if = "Mapping::is_absent")]
+    pub mapping: Mapping,
     /// Garbage collection.
     pub gc: Gc,
     /// Page buffer.
@@ -306,9 +337,12 @@ impl Device {
         if over.preset.is_some() {
             self.preset = over.preset.clone();
         }
-        let Device { preset: _, geometry, nand, retry, bus, ftl, gc, buffer, front, precondition } = over;
+        let Device { preset: _, geometry, nand, retry, bus, ftl, mapping, gc, buffer, front, precondition } = over;
         if ftl.user_gb.is_some() || ftl.user_bytes.is_some() || ftl.over_provisioning_percent.is_some() {
             (self.ftl.user_gb, self.ftl.user_bytes, self.ftl.over_provisioning_percent) = (None, None, None);
+        }
+        if mapping.entries.is_some() || mapping.bytes.is_some() {
+            (self.mapping.entries, self.mapping.bytes) = (None, None);
         }
         if gc.start_percent.is_some() || gc.start_blocks.is_some() {
             (self.gc.start_percent, self.gc.start_blocks) = (None, None);
@@ -321,6 +355,7 @@ impl Device {
         self.retry.keys_over(retry);
         self.bus.keys_over(bus);
         self.ftl.keys_over(ftl);
+        self.mapping.keys_over(mapping);
         self.gc.keys_over(gc);
         self.buffer.keys_over(buffer);
         self.front.keys_over(front);
@@ -333,5 +368,10 @@ impl Device {
         if self.retry.states.as_ref().is_none_or(Vec::is_empty) {
             self.retry = Retry::default();
         }
+        if self.mapping.entries.is_none() && self.mapping.bytes.is_none() {
+            self.mapping = Mapping::default();
+        }
+        self.mapping.host_entries = self.mapping.host_entries.filter(|&entries| entries > 0);
+        self.mapping.start = self.mapping.start.filter(|start| start.0 != MappingStart::Empty);
     }
 }

@@ -30,6 +30,10 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
         "ftl.logical_pages" => of("ftl", &CAPACITY),
         "precondition.fill (thousandths)" => of("precondition", &["fill_percent"]),
         "front.in_flight (with serial service)" => of("front", &["in_flight", "service"]),
+        "mapping (with serial service)" => [of("front", &["service"]), of("mapping", &["entries", "bytes"])].concat(),
+        "mapping.entries" => of("mapping", &["entries", "bytes"]),
+        "mapping.entries_per_page" => of("mapping", &["entries_per_page", "entry_bytes"]),
+        "logical and translation pages" => [of("mapping", &["entries_per_page"]), of("ftl", &CAPACITY)].concat(),
         "retry (with serial service)" => [of("retry", &["states"]), of("front", &["service"])].concat(),
         "front.cluster" => {
             let counts = of("geometry", &["chips_per_channel", "channels"]);

@@ -30,7 +30,6 @@
 mod assign;
 mod build;
 mod capacity;
-mod changes;
 mod device;
 mod device_error;
 mod docs;
@@ -46,7 +45,6 @@ mod recording;
 mod required;
 mod resolve;
 mod scheduler;
-mod spare;
 mod trace;
 mod value;
 mod words;
@@ -58,7 +56,6 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use changes::{Change, Recording};
 pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Precondition};
 pub use docs::{reference, schedulers_table, schema};
 pub use document::{Document, Hold, ResponseFrom, Run};
@@ -110,8 +107,6 @@ pub struct Scenario {
     /// Hashes of the traces read so far, shared with copies of the scenario.
     traces: Arc<TraceHashes>,
     state_file: Option<PathBuf>,
-    /// What it says besides, if it is a record.
-    recording: Option<Arc<Recording>>,
 }
 
 impl Scenario {
@@ -156,7 +151,6 @@ impl Scenario {
             catalogue: Arc::new(Catalogue::shipped()),
             traces: Arc::default(),
             state_file: None,
-            recording: None,
         }
     }
 
@@ -180,11 +174,6 @@ impl Scenario {
     /// Where the state of a replayed drive is kept.
     pub fn state_file(&self) -> Option<&Path> {
         self.state_file.as_deref()
-    }
-
-    /// What the record says besides the drive and its requests, if this is one.
-    pub fn recording(&self) -> Option<&Recording> {
-        self.recording.as_deref()
     }
 
     /// The scenario's keys.

@@ -74,6 +74,16 @@ choices! {
 }
 
 choices! {
+    /// Entries of the map that memory holds before the first request.
+    pub enum MappingStart {
+        /// None.
+        Empty = "empty",
+        /// As many as it can, those of the first pages.
+        Warm = "warm",
+    }
+}
+
+choices! {
     /// Host protocol.
     pub enum Protocol {
         /// NVMe.

@@ -28,6 +28,8 @@ pub struct Config {
     pub bus: Bus,
     /// Translation layer.
     pub ftl: Ftl,
+    /// The part of the map that memory holds, where the map lies on the flash; `None` if memory holds all of it.
+    pub mapping: Option<Mapping>,
     /// Garbage collection.
     pub gc: Gc,
     /// State of the drive before the first request.
@@ -57,6 +59,31 @@ pub struct Ftl {
     pub read_modify_write: bool,
     /// The free block with the fewest erases is taken first; otherwise the one that was erased first.
     pub wear_aware: bool,
+}
+
+/// A mapping cache (model 0.11): the map of pages lies on the flash in translation pages, and memory holds a part of its entries, one for a
+/// logical page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mapping {
+    /// Entries that the controller's memory holds.
+    pub entries: u32,
+    /// Entries that the host's memory holds beyond those.
+    pub host_entries: u32,
+    /// Entries of a translation page.
+    pub entries_per_page: u32,
+    /// Bytes of an entry in a translation page and on the link to the host.
+    pub entry_bytes: u32,
+    /// Bytes that cross the bus when a translation page is read for an entry; when it is read to be written anew, the whole page does.
+    pub read_bytes: u32,
+    /// Memory holds as many entries as it can before the first request, those of the first pages; otherwise none.
+    pub warm: bool,
+}
+
+impl Mapping {
+    /// Entries held in all.
+    pub const fn held(&self) -> u32 {
+        self.entries + self.host_entries
+    }
 }
 
 /// Garbage collection.
@@ -192,6 +219,21 @@ impl Config {
         self.geometry.page_bytes + if self.bus.with_metadata { self.geometry.metadata_bytes } else { 0 }
     }
 
+    /// Pages on which the map lies: none if memory holds it.
+    pub fn translation_pages(&self) -> u32 {
+        self.translation_pages_of(self.ftl.logical_pages)
+    }
+
+    /// Those of them that have entries of the first `pages` logical pages.
+    pub(crate) fn translation_pages_of(&self, pages: u32) -> u32 {
+        self.mapping.map_or(0, |mapping| pages.div_ceil(mapping.entries_per_page))
+    }
+
+    /// Pages that are stored on a full drive: the logical pages, and behind them in the order of numbers the translation pages.
+    pub fn stored_pages(&self) -> u32 {
+        self.ftl.logical_pages + self.translation_pages()
+    }
+
     /// What the board shows of this configuration.
     pub fn facts(&self) -> Facts {
         let page = self.geometry.page_bytes;
@@ -224,6 +266,7 @@ impl Config {
         self.check_geometry()?;
         self.check_times()?;
         self.check_retry()?;
+        self.check_mapping()?;
         self.check_ftl()?;
         self.check_front()
     }
@@ -306,10 +349,30 @@ impl Config {
         Ok(())
     }
 
+    fn check_mapping(&self) -> Result<(), ConfigError> {
+        let Some(mapping) = &self.mapping else { return Ok(()) };
+        let page = u64::from(self.geometry.page_bytes);
+        range("mapping.entries", mapping.entries.into(), 1, 1 << 30)?;
+        range("mapping.host_entries", mapping.host_entries.into(), 0, 1 << 30)?;
+        range("mapping.entry_bytes", mapping.entry_bytes.into(), 1, page)?;
+        let fit = page / u64::from(mapping.entry_bytes);
+        range("mapping.entries_per_page", mapping.entries_per_page.into(), 1, fit)?;
+        range("mapping.read_bytes", mapping.read_bytes.into(), 512, page)?;
+        if !mapping.read_bytes.is_multiple_of(512) {
+            return Err(error("mapping.read_bytes", mapping.read_bytes, "must be a multiple of 512"));
+        }
+        if matches!(self.front.service, Service::Serial { .. }) {
+            let legal = String::from("has no flash on which the map could lie; leave [device.mapping] out");
+            return Err(ConfigError { key: "mapping (with serial service)", value: String::from("serial"), legal });
+        }
+        let all = u64::from(self.ftl.logical_pages) + u64::from(self.translation_pages());
+        range("logical and translation pages", all, 1, u32::MAX as u64 - 2)
+    }
+
     fn check_ftl(&self) -> Result<(), ConfigError> {
         let g = &self.geometry;
         let planes = g.planes() as u64;
-        let per_plane = (self.ftl.logical_pages as u64).div_ceil(planes);
+        let per_plane = (self.stored_pages() as u64).div_ceil(planes);
         range("ftl.logical_pages", self.ftl.logical_pages as u64, 1, u32::MAX as u64 - 2)?;
         range("gc.start_blocks", self.gc.start_blocks as u64, 2, g.blocks_per_plane as u64)?;
         range("gc.hard_blocks", self.gc.hard_blocks as u64, 1, self.gc.start_blocks as u64 - 1)?;
@@ -322,10 +385,11 @@ impl Config {
                 key: "ftl.logical_pages",
                 value: format!("{}", self.ftl.logical_pages),
                 legal: format!(
-                    "too many: a plane of {} blocks must hold {} blocks of data, {} free blocks (gc.start_blocks) and 2 \
+                    "too many: a plane of {} blocks must hold {} blocks of data{}, {} free blocks (gc.start_blocks) and 2 \
                      open blocks; lower the user capacity, raise over-provisioning or lower the threshold",
                     g.blocks_per_plane,
                     per_plane.div_ceil(g.pages_per_block as u64),
+                    if self.mapping.is_some() { " and translation pages" } else { "" },
                     self.gc.start_blocks
                 ),
             });

@@ -4,7 +4,7 @@
 //! `cli` compares the sum with what runs took).
 
 use crate::config::{Config, Precondition};
-use crate::ftl::{RETRY_BYTES_A_PAGE, written_groups_bytes};
+use crate::ftl::{MAPPING_ENTRY_BYTES, RETRY_BYTES_A_PAGE, written_groups_bytes};
 use crate::gc::bytes_of_writes;
 
 /// Memory of a device at most, in bytes.
@@ -31,22 +31,26 @@ impl Config {
         let (planes, units, flows) = (u64::from(g.planes()), u64::from(g.units()), self.flows.len() as u64);
         let blocks = planes * u64::from(g.blocks_per_plane);
         let pages = (1 + blocks) * u64::from(g.pages_per_block);
-        let logical = u64::from(self.ftl.logical_pages);
+        let stored = u64::from(self.stored_pages());
         // The map and its companions; four bytes back from a physical page.
         let retries = if self.retry.is_some() { RETRY_BYTES_A_PAGE } else { 0 };
-        let by_page = logical * (entry + retries) + 4 * pages;
+        let [cached, cached_a_page] = self.mapping.map_or([0; 2], |mapping| {
+            let held = u64::from(mapping.held()).min(self.ftl.logical_pages.into());
+            [held * MAPPING_ENTRY_BYTES[0] + 8 * u64::from(self.translation_pages()), MAPPING_ENTRY_BYTES[1]]
+        });
+        let by_page = stored * (entry + retries + cached_a_page) + 4 * pages;
         // A bit for each page that is valid; of one plane as many again, and half of them, for the first state.
         let by_block = blocks * BLOCK + pages / 8 + pages * 3 / 16 / planes + planes * 520;
-        let written = written_groups_bytes(self.ftl.logical_pages);
+        let written = written_groups_bytes(self.stored_pages());
         let buffer = self.buffer.as_ref().map_or(0, |buffer| u64::from(buffer.pages) * BUFFER_PAGE);
         // A queue for each unit, direction and priority, with a list for each plane and flow.
         let queues = units * 2 * u64::from(self.priorities);
         let by_queue = queues * (24 * u64::from(g.planes_per_unit()) + 64 * flows + 17) + units * (256 * flows + 1024);
-        let whole = by_page + by_block + written + buffer + by_queue + FIXED_BYTES;
+        let whole = by_page + by_block + written + cached + buffer + by_queue + FIXED_BYTES;
         match self.precondition {
             // Filled and overwritten page by page, in maps of one plane at a time (precondition.rs).
             Precondition::Replayed { percent } => {
-                let one_plane = 4 * (logical.div_ceil(planes) + u64::from(g.pages_per_plane()));
+                let one_plane = 4 * (stored.div_ceil(planes) + u64::from(g.pages_per_plane()));
                 Footprint { whole: whole + one_plane + bytes_of_writes(self, percent), by_page: 0 }
             }
             _ => Footprint { whole, by_page },

@@ -20,6 +20,17 @@ use crate::shared::State;
 /// A request's slot in the board's table of requests; `RequestSlot::MAX` for a transaction that belongs to no request.
 pub(crate) type RequestSlot = u32;
 
+/// What an event of the host interface leaves the device to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// Nothing at once.
+    Other,
+    /// This command enters.
+    Enters(RequestSlot),
+    /// An entry of the map arrives from the host's memory.
+    EntryArrives,
+}
+
 /// The host interface.
 #[derive(Debug)]
 pub(crate) struct Frontend {
@@ -30,7 +41,7 @@ pub(crate) struct Frontend {
     pub(crate) queue_capacity: [u32; 2],
     /// Pages served without a flash operation of their own.
     pub(crate) pages_from_memory: u64,
-    /// The earliest of the instants in the links, `from_memory`, `ask_again` and `wake`.
+    /// The earliest of the instants in the links, `from_memory`, `ask_again`, `wake` and `entry`.
     pub(crate) next: Time,
     pub(crate) queues: Queues,
     /// Host to device.
@@ -45,6 +56,8 @@ pub(crate) struct Frontend {
     ask_again: Time,
     /// When the device is to decide again for a reason of its own.
     wake: Time,
+    /// When an entry of the map arrives from the host's memory.
+    entry: Time,
     pub(crate) validator: RequestValidator,
 }
 
@@ -64,15 +77,9 @@ impl Frontend {
             memory: config.memory,
             ask_again: Time::NEVER,
             wake: Time::NEVER,
+            entry: Time::NEVER,
             validator: RequestValidator::new(config),
         }
-    }
-
-    /// The scheduler needs this time for each command before it can enter. No command may be there.
-    pub(crate) fn set_decision(&mut self, config: &config::Front, decision: Duration) {
-        self.inward = Link::new(config, decision);
-        (self.ask_again, self.wake) = (Time::NEVER, Time::NEVER);
-        self.refresh();
     }
 
     /// Sends a command across the link to its submission queue.
@@ -111,16 +118,22 @@ impl Frontend {
         self.refresh();
     }
 
-    fn refresh(&mut self) {
-        let link = self.inward.in_transit.next.min(self.outward.in_transit.next);
-        self.next = self.from_memory.next.min(link).min(self.ask_again).min(self.wake);
+    /// An entry of the map arrives at `at`, and none before.
+    pub(crate) fn entry_arrives_at(&mut self, at: Time) {
+        self.entry = at;
+        self.refresh();
     }
 
-    /// Processes one event of this instant. Returns a command that has crossed the link, if it enters the device at once: if
-    /// `single_enters`, no other command waits and the device has space.
-    pub(crate) fn step(&mut self, single_enters: bool, state: &mut State) -> Option<RequestSlot> {
+    fn refresh(&mut self) {
+        let link = self.inward.in_transit.next.min(self.outward.in_transit.next);
+        self.next = self.from_memory.next.min(link).min(self.ask_again).min(self.wake).min(self.entry);
+    }
+
+    /// Processes one event of this instant. A command that has crossed the link enters the device at once if `single_enters`, no other
+    /// command waits and the device has space.
+    pub(crate) fn step(&mut self, single_enters: bool, state: &mut State) -> Step {
         let now = state.now();
-        let mut entered = None;
+        let mut step = Step::Other;
         if let Some(slot) = self.outward.in_transit.take(now) {
             self.complete(slot, state);
         } else if let Some(slot) = self.from_memory.take(now) {
@@ -128,7 +141,7 @@ impl Frontend {
         } else if let Some(slot) = self.inward.in_transit.take(now) {
             let flow = request_at(slot, state).flow;
             if single_enters && self.queues.enters_at_once(flow, &mut state.board) {
-                entered = Some(slot);
+                step = Step::Enters(slot);
             } else {
                 self.queues.push(flow, slot, &mut state.board);
                 state.agenda.open = true;
@@ -139,9 +152,12 @@ impl Frontend {
         } else if self.wake <= now {
             self.wake = Time::NEVER;
             state.agenda.open = true;
+        } else if self.entry <= now {
+            self.entry = Time::NEVER;
+            step = Step::EntryArrives;
         }
         self.refresh();
-        entered
+        step
     }
 
     /// Counts a page of a request that was served from memory.
@@ -448,7 +464,7 @@ impl Due {
 
 /// How long `bytes` bytes take at `rate` bytes per second, in ns, rounded up; no time at rate 0, which is no limit.
 #[inline]
-fn crossing_ns(bytes: u64, rate: u64) -> u64 {
+pub(crate) fn crossing_ns(bytes: u64, rate: u64) -> u64 {
     const NS: u64 = 1_000_000_000;
     match bytes.checked_mul(NS) {
         _ if rate == 0 => 0,

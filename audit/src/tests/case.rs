@@ -94,6 +94,7 @@ pub fn config() -> Config {
             dispatch: Dispatch::Eager,
         },
         ftl: Ftl { order: AllocationOrder::CWDP, logical_pages: 256, read_modify_write: false, wear_aware: false },
+        mapping: None,
         gc: Gc { victim: Victim::Greedy, start_blocks: 2, hard_blocks: 1, separate_frontier: false },
         precondition: Precondition::Fresh,
         buffer: None,
@@ -175,6 +176,7 @@ impl Case {
             Requester::Request(name) => (Owner::User, Some(RequestId(name))),
             Requester::Gc => (Owner::Gc, None),
             Requester::Buffer => (Owner::Buffer, None),
+            Requester::Mapping => (Owner::Mapping, None),
         };
         let (plane, bytes) = (PlaneId(plane), if op == FlashOp::Erase { 0 } else { 4096 });
         self.push(at, Event::Queued { txn, request, flow: FlowId(0), op, owner, lpn: Lpn(lpn), plane, bytes });
@@ -306,4 +308,5 @@ pub enum Requester {
     Request(u64),
     Gc,
     Buffer,
+    Mapping,
 }

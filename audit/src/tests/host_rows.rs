@@ -230,6 +230,9 @@ pub fn transactions() -> Vec<Breach> {
         (Rule::TxnShape, buffered(), |c| {
             edit!(c, 0, queued, Event::Queued { owner, .. } => *owner = flashlane_core::Owner::User);
         }),
+        (Rule::TxnShape, read_entry(), |c| {
+            edit!(c, 2, queued, Event::Queued { owner, .. } => *owner = flashlane_core::Owner::Buffer);
+        }),
         (Rule::TransferBytes, write(), |c| {
             edit!(c, 0, submitted, Event::Submitted { extent, .. } => *extent = Some((0, 4_095)));
         }),
@@ -302,6 +305,12 @@ pub fn writes_and_reads() -> Vec<Breach> {
             c.put_after(dispatched, |e| matches!(e, Event::Queued { txn: 2, .. }));
         }),
         (Rule::ReadHazard, waits_for_space(true), |c| *c = waits_for_space(false)),
+        (Rule::EntryFirst, read_entry(), |c| {
+            edit!(c, 0, queued, Event::Queued { lpn, .. } => *lpn = Lpn(257));
+        }),
+        (Rule::EntryFirst, read_entry(), |c| {
+            c.put_after(|e| matches!(e, Event::Queued { txn: 2, .. }), |e| matches!(e, Event::Queued { txn: 1, .. }));
+        }),
         (Rule::Slack, write(), |c| {
             let wrapped = Duration::from_ns(0u64.wrapping_sub(5));
             edit!(c, 0, dispatched, Event::Dispatched { slack, .. } => *slack = wrapped);

@@ -6,6 +6,7 @@ use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Lpn, PlaneId, RequestId, UnitId};
 use flashlane_ssd::config::Buffer;
+use flashlane_ssd::config::Mapping;
 
 use super::case::*;
 
@@ -38,6 +39,23 @@ pub fn write_read() -> Case {
     case.queue(at, 2, Requester::Request(2), FlashOp::Read, 0, 0);
     let done = case.read(at, 2, 1, 0, 0, 0);
     case.complete(done, 2);
+    case
+}
+
+/// The map lies on the flash: a read of page 5 waits for that of its translation page, 256, which is written anew afterwards.
+pub fn read_entry() -> Case {
+    let mut case = Case::new();
+    let (entries, entries_per_page, read_bytes) = (8, 64, 4096);
+    case.config.mapping =
+        Some(Mapping { entries, host_entries: 0, entries_per_page, entry_bytes: 4, read_bytes, warm: false });
+    case.submit(0, 1, Op::Read, 1);
+    case.queue(0, 1, Requester::Mapping, FlashOp::Read, 256, 0);
+    let fetched = case.read(0, 1, 0, 0, 0, 0);
+    case.queue(fetched, 2, Requester::Request(1), FlashOp::Read, 5, 0);
+    let done = case.read(fetched, 2, 1, 0, 1, 0);
+    case.complete(done, 1);
+    case.queue(done, 3, Requester::Mapping, FlashOp::Program, 256, 0);
+    case.program(done, 3, 2, 256, (0, 0));
     case
 }
 

@@ -6,7 +6,7 @@ use flashlane_core::geometry::{AllocationOrder, Stripe, UnitKind};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry, Lpn};
 use flashlane_ssd::config::{
-    Buffer, Bus, Charge, Config, Dispatch, FlowConfig, Front, Ftl, Gc, Latency, Nand, Precondition, Protocol,
+    Buffer, Bus, Charge, Config, Dispatch, FlowConfig, Front, Ftl, Gc, Latency, Mapping, Nand, Precondition, Protocol,
     ReadRetry, RetryState, Rounding, Service, Victim,
 };
 
@@ -36,7 +36,7 @@ fn reckon(config: &Config) {
     assert!(g.planes() <= 1 << 16 && g.units() <= 1 << 16, "ids of planes and units are 16 bits");
     assert!(g.planes_per_unit() <= 64 && g.units_per_channel() <= 64, "masks are 64 bits");
     let raw_pages = g.planes() as u64 * g.pages_per_plane() as u64;
-    assert!(config.ftl.logical_pages as u64 <= raw_pages, "more logical pages than flash");
+    assert!(config.stored_pages() as u64 <= raw_pages, "more logical and translation pages than flash");
     assert!(g.raw_bytes() / raw_pages == g.page_bytes as u64);
 
     let page = config.page_on_bus();
@@ -115,6 +115,17 @@ fn retry(u: &mut Unstructured) -> Result<ReadRetry> {
     })
 }
 
+fn mapping(u: &mut Unstructured) -> Result<Mapping> {
+    Ok(Mapping {
+        entries: small(u, 1..=1 << 20)?,
+        host_entries: small(u, 0..=1 << 20)?,
+        entries_per_page: small(u, 1..=4096)?,
+        entry_bytes: small(u, 1..=16)?,
+        read_bytes: small(u, 1..=16)? * 512,
+        warm: u.arbitrary()?,
+    })
+}
+
 fn config(u: &mut Unstructured) -> Result<Config> {
     let geometry = geometry(u)?;
     let order = *u.choose(&AllocationOrder::NAMES)?;
@@ -132,6 +143,7 @@ fn config(u: &mut Unstructured) -> Result<Config> {
             read_modify_write: u.arbitrary()?,
             wear_aware: u.arbitrary()?,
         },
+        mapping: if u.ratio(1, 8)? { Some(mapping(u)?) } else { None },
         gc: gc(u)?,
         precondition: match u.int_in_range(0..=3u8)? {
             0 => Precondition::Fresh,

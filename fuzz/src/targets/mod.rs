@@ -8,7 +8,6 @@ mod columns;
 mod conditions;
 mod config;
 mod nbd;
-mod records;
 mod scenario;
 mod state_files;
 mod stores;
@@ -22,7 +21,6 @@ pub const ALL: &[Target] = &[
     conditions::TARGET,
     config::TARGET,
     nbd::TARGET,
-    records::TARGET,
     scenario::TARGET,
     state_files::TARGET,
     stores::TARGET,

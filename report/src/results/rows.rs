@@ -219,7 +219,7 @@ columns! {
         => Cell::Number(row.flow.0.into());
     column("op", Kind::Word, "`read`, `program` or `erase`.")
         => Cell::Word(row.op.name());
-    column("owner", Kind::Word, "On whose behalf: `user`, `gc` or `buffer` (a dirty page on its way out).")
+    column("owner", Kind::Word, "On whose behalf: `user`, `gc`, `buffer` (a dirty page on its way out) or `mapping` (a page of the map).")
         => Cell::Word(row.owner.name());
     optional("lpn", Kind::Long, "Logical page; empty for an erase.")
         => Cell::of(row.lpn.map(|lpn| lpn.0.into()));

@@ -1,7 +1,7 @@
 //! Computes the figures of `summary.json` from measurements.
 
 use flashlane_core::{Duration, Op, Time};
-use flashlane_ssd::{EraseCounts, Totals};
+use flashlane_ssd::{EraseCounts, MappingTotals, Totals};
 
 use super::ceiling::{Ceiling, CeilingGap};
 use super::change::change;
@@ -254,7 +254,10 @@ impl From<&Totals> for DeviceStats {
             chip_utilisation_each: shares(&totals.unit_busy, totals.now),
             channel_utilisation: mean_share(&totals.channel_busy, totals.now),
             channel_utilisation_each: shares(&totals.channel_busy, totals.now),
-            write_amplification: ratio(totals.user_programs + totals.gc_programs, totals.user_programs),
+            write_amplification: ratio(
+                totals.user_programs + totals.gc_programs + totals.mapping_programs,
+                totals.user_programs,
+            ),
             user_reads: totals.user[0] - totals.partial_reads,
             user_programs: totals.user_programs,
             partial_write_reads: totals.partial_reads,
@@ -263,7 +266,9 @@ impl From<&Totals> for DeviceStats {
             waiting_writes: WaitingWrites::of(totals),
             advanced_commands: totals.advanced_commands[0] + totals.advanced_commands[1],
             pauses: totals.pauses,
+            write_amplification_by: amplification_by(totals),
             read_retries: totals.retries.map(|[pages, steps]| ReadRetries { pages, steps }),
+            mapping: totals.mapping.map(|mapping| MappingStats::of(mapping, totals.mapping_programs)),
             gc: GcStats {
                 erases: totals.erases,
                 moves: totals.gc_programs,
@@ -276,6 +281,25 @@ impl From<&Totals> for DeviceStats {
                 erase_count_max: erase_count_max.into(),
             },
         }
+    }
+}
+
+/// Write amplification by cause, of a device that programs pages for more than the host and garbage collection.
+fn amplification_by(totals: &Totals) -> Option<AmplificationByCause> {
+    totals.mapping?;
+    let part = |programs: u64| ratio(programs, totals.user_programs);
+    Some(AmplificationByCause {
+        user: part(totals.user_programs)?,
+        gc: part(totals.gc_programs)?,
+        mapping: part(totals.mapping_programs)?,
+    })
+}
+
+impl MappingStats {
+    fn of(totals: MappingTotals, writes: u64) -> MappingStats {
+        let MappingTotals { hits, host_hits, misses, reads } = totals;
+        let hit_ratio = ratio(hits + host_hits, hits + host_hits + misses);
+        MappingStats { hits, host_hits, misses, hit_ratio, reads, writes }
     }
 }
 
@@ -325,6 +349,14 @@ mod tests {
         assert_eq!(device.chip_utilisation_each, [0.5, 1.0]);
         assert_eq!((device.write_amplification, device.gc.victim_valid_mean), (Some(2.5), Some(37.5)));
         assert_eq!(DeviceStats::from(&Totals::default()).write_amplification, None);
+        assert_eq!((device.write_amplification_by, device.mapping), (None, None));
+        let mapping = Some(MappingTotals { hits: 6, host_hits: 3, misses: 3, reads: 2 });
+        let device = DeviceStats::from(&Totals { mapping, mapping_programs: 50, ..totals });
+        assert_eq!(device.write_amplification, Some(3.0));
+        let by_cause = AmplificationByCause { user: 1.0, gc: 1.5, mapping: 0.5 };
+        assert_eq!(device.write_amplification_by, Some(by_cause));
+        let stats = MappingStats { hits: 6, host_hits: 3, misses: 3, hit_ratio: Some(0.75), reads: 2, writes: 50 };
+        assert_eq!(device.mapping, Some(stats));
     }
 
     #[test]

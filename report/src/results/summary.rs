@@ -229,9 +229,16 @@ pub struct DeviceStats {
     pub advanced_commands: u64,
     /// Times a program or an erase was paused.
     pub pauses: u64,
+    /// Write amplification by cause; only there if the device programs pages for more than the host and garbage collection, and the host's
+    /// writes reached flash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_amplification_by: Option<AmplificationByCause>,
     /// Reads of the flash that were tried again; only there if the device has retries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_retries: Option<ReadRetries>,
+    /// The mapping cache; only there if the device has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<MappingStats>,
     /// Garbage collection.
     pub gc: GcStats,
 }
@@ -243,6 +250,34 @@ pub struct ReadRetries {
     pub pages: u64,
     /// Further steps.
     pub steps: u64,
+}
+
+/// Pages programmed for each cause over pages programmed for the host: together the write amplification.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AmplificationByCause {
+    /// The host's own pages: 1.
+    pub user: f64,
+    /// Moves of garbage collection, those of translation pages included.
+    pub gc: f64,
+    /// Translation pages written because entries of them had changed.
+    pub mapping: f64,
+}
+
+/// What the mapping cache did: entries of the page map that were looked up, and translation pages read and written for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MappingStats {
+    /// Entries found in the controller's memory.
+    pub hits: u64,
+    /// Entries found in the host's memory.
+    pub host_hits: u64,
+    /// Entries found in neither.
+    pub misses: u64,
+    /// Share of the entries that were found in either, 0 to 1; null if none was looked up.
+    pub hit_ratio: Option<f64>,
+    /// Translation pages read from flash: for entries that were missing, or to be written anew. Those of garbage collection are not included.
+    pub reads: u64,
+    /// Translation pages programmed because entries of them had changed.
+    pub writes: u64,
 }
 
 /// What garbage collection did.

@@ -292,6 +292,8 @@ fn device(runs: &[SchedulerResult]) -> Table {
     ];
     let retries = runs.iter().any(|run| run.device.read_retries.is_some());
     headings.extend(retries.then_some("read retries"));
+    let mapping = runs.iter().any(|run| run.device.mapping.is_some());
+    headings.extend(mapping.then_some(["map hits", "map reads", "map writes"]).into_iter().flatten());
     let mut table = table(headings);
     for run in runs {
         let d = &run.device;
@@ -308,6 +310,10 @@ fn device(runs: &[SchedulerResult]) -> Table {
             time(run.total.makespan_ns as f64),
         ];
         row.extend(retries.then(|| d.read_retries.as_ref().map_or_else(String::new, |r| count(r.steps))));
+        if mapping {
+            let m = d.mapping.unwrap_or_default();
+            row.extend([or_dash(m.hit_ratio, share), count(m.reads), count(m.writes)]);
+        }
         table.add_row(row);
     }
     table

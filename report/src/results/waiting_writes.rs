@@ -31,7 +31,10 @@ impl WaitingWrites {
             moved: totals.moved,
             programs_saved: totals.cancelled,
             programs_saved_percent: ratio(100 * totals.cancelled, written),
-            programs_per_page_written: ratio(totals.user_programs + totals.gc_programs, written),
+            programs_per_page_written: ratio(
+                totals.user_programs + totals.gc_programs + totals.mapping_programs,
+                written,
+            ),
             erases_saved: None,
         })
     }

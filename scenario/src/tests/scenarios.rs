@@ -165,6 +165,16 @@ fn what_is_off_is_not_in_the_hash() {
     assert_eq!(hash(""), hash("retry = { step_ns = 5, initial_age_days = 3 }"));
     assert_eq!(hash(""), hash("retry = { step_ns = 5, states = [] }"));
     assert_ne!(hash(""), hash("retry = { step_ns = 5, states = [{ shares = [0.9, 0.1] }] }"));
+    assert_eq!(
+        hash(""),
+        hash("mapping = { entry_bytes = 8, entries_per_page = 5, host_entries = 7, start = \"warm\" }")
+    );
+    let cached = hash("mapping = { entries = 1000 }");
+    assert_ne!(hash(""), cached);
+    assert_eq!(cached, hash("mapping = { entries = 1000, host_entries = 0, start = \"empty\" }"));
+    for other in ["entries = 1001", "entries = 1000, host_entries = 1", "entries = 1000, start = \"warm\""] {
+        assert_ne!(cached, hash(&format!("mapping = {{ {other} }}")), "{other}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! It holds the parts (`frontend`, `policy`, `gc`, `flash`, `ftl`, `buffer`) around one shared state. This file has what the caller
 //! uses: a device is built, takes requests, advances to an instant or a completion, and gives totals. A request passes through the other
 //! files in this order: [`scheduling`] (it is admitted), [`transactions`] (its pages become transactions and wait; [`write_back`]: the
-//! buffer takes them; under serial service [`serial`] does all that follows), [`page_order`] (older writes of its pages are cancelled or
+//! buffer takes them; [`translation`]: their entries of the map are fetched; under serial service [`serial`] does all that follows), [`page_order`] (older writes of its pages are cancelled or
 //! go first, older reads keep their copy), [`slack`] (what its transactions may wait), [`scheduling`] again (the policy's action is
 //! applied, a command begins, perhaps before an older one: [`overtaking`]), [`migration`] (waiting writes move to idle units),
 //! [`transactions`] again (a transaction ends; the last completes its request).
@@ -16,7 +16,6 @@
 //! number: nothing decides between two completions of an instant. A device ends at [`Time::LAST`], because instants are packed with the
 //! numbers of units and channels: arrivals after it are refused, and a device that has something to do after it stops with a fault.
 
-mod change;
 mod migration;
 mod overtaking;
 mod page_order;
@@ -24,13 +23,14 @@ mod scheduling;
 mod serial;
 mod slack;
 mod transactions;
+mod translation;
 mod write_back;
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use flashlane_core::board::{ActiveRequest, Facts, FlowFigures};
+use flashlane_core::board::{ActiveRequest, FlowFigures};
 use flashlane_core::decide::Scheduler;
 use flashlane_core::event::{Event, Kinds, PageEnd, Stamped};
 use flashlane_core::transaction::FlashOp;
@@ -39,8 +39,8 @@ use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, PlaneId, 
 use crate::buffer::Buffer;
 use crate::config::{Config, ConfigError, FlowConfig};
 use crate::flash::Flash;
-use crate::frontend::{Frontend, Refusal, Shape};
-use crate::ftl::Ftl;
+use crate::frontend::{Frontend, Refusal, Shape, Step};
+use crate::ftl::{Ftl, MappingCache};
 use crate::gc::{Gc, Replayed};
 use crate::policy::Policy;
 use crate::shared::State;
@@ -49,6 +49,7 @@ use page_order::PageOrder;
 use serial::Serial;
 use slack::Slack;
 use transactions::Transactions;
+use translation::Translation;
 
 /// Why a device stopped.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,6 +73,8 @@ pub struct Device {
     page_order: PageOrder,
     slack: Slack,
     migrations: Migrations,
+    /// Entries of the map that are fetched, if memory does not hold all.
+    translation: Option<Translation>,
     /// Serial service, if commands are served so.
     serial: Option<Serial>,
     fault: Option<Fault>,
@@ -180,7 +183,20 @@ impl Device {
         let mut board = first_board(config, &scheduler);
         let mut policy = Policy::new(scheduler, config);
         let (mut ftl, gc) = Gc::first(config, replayed, policy.known.collects_for_free);
-        begin_policy(&mut policy, &mut ftl, &mut board, config);
+        if !policy.known.static_place {
+            ftl.map.enable_dynamic_placement();
+        }
+        if policy.known.keeps.page_flows {
+            ftl.keep_page_flows(config, &mut board);
+        }
+        for plane in 0..board.planes.len() as u16 {
+            ftl.publish(&mut board, PlaneId(plane));
+            if policy.known.keeps.valid_pages {
+                board.planes[usize::from(plane)].valid_pages = ftl.valid_pages_of(PlaneId(plane));
+            }
+        }
+        ftl.cache_entries(config);
+        policy.prepare(&board);
         let flash = first_flash(config, &policy);
         let address_reads =
             config.retry.is_some() || flash.reads_need_addresses() || board.facts.same_page[FlashOp::Read.index()];
@@ -196,44 +212,21 @@ impl Device {
             buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
             slack: Slack::default(),
             migrations: Migrations::default(),
+            translation: Translation::of(config),
             serial: Serial::of(config),
             fault: None,
         })
     }
 }
 
-/// What the drive is for `scheduler`.
-fn facts_under(config: &Config, scheduler: &Scheduler) -> Facts {
+/// The board before the first request, without the state of the planes.
+fn first_board(config: &Config, scheduler: &Scheduler) -> Board {
     let mut facts = config.facts();
     if !scheduler.pick.declares().per_priority_queues {
         facts.priorities = 1;
     }
     facts.write_triggered_gc = scheduler.collect.declares().write_triggered;
-    facts
-}
-
-/// Keeps what the scheduler needs of the drive, shows it the planes, and lets it prepare.
-fn begin_policy(policy: &mut Policy, ftl: &mut Ftl, board: &mut Board, config: &Config) {
-    if !policy.known.static_place {
-        ftl.map.enable_dynamic_placement();
-    }
-    // Pages that another scheduler has placed elsewhere may still be there.
-    policy.known.static_place &= !ftl.map.is_dynamic();
-    if policy.known.keeps.page_flows {
-        ftl.keep_page_flows(config, board);
-    }
-    for plane in 0..board.planes.len() as u16 {
-        ftl.publish(board, PlaneId(plane));
-        if policy.known.keeps.valid_pages {
-            board.planes[usize::from(plane)].valid_pages = ftl.valid_pages_of(PlaneId(plane));
-        }
-    }
-    policy.prepare(board);
-}
-
-/// The board before the first request, without the state of the planes.
-fn first_board(config: &Config, scheduler: &Scheduler) -> Board {
-    let mut board = Board::new(facts_under(config, scheduler), config.flows.len());
+    let mut board = Board::new(facts, config.flows.len());
     let at_start = |flow: &FlowConfig| FlowFigures { priority: flow.priority, ..FlowFigures::default() }.into();
     board.flows = config.flows.iter().map(at_start).collect();
     board
@@ -429,8 +422,12 @@ impl Device {
             if self.flash.soonest == next {
                 self.flash.step(&mut self.state);
                 self.drain_ended();
-            } else if let Some(slot) = self.frontend.step(self.policy.known.single_arrival_enters, &mut self.state) {
-                self.enter_from_link(slot);
+            } else {
+                match self.frontend.step(self.policy.known.single_arrival_enters, &mut self.state) {
+                    Step::Enters(slot) => self.enter_from_link(slot),
+                    Step::EntryArrives => self.entries_from_host(),
+                    Step::Other => {}
+                }
             }
         }
         stopped
@@ -491,6 +488,9 @@ impl Device {
                 // Dispatching made space in the queues.
                 self.admit();
             }
+            if self.ftl.cache.as_ref().is_some_and(MappingCache::has_rewrites) {
+                self.rewrite_translation_pages();
+            }
             if self.fault.is_some() {
                 return false;
             }
@@ -526,6 +526,10 @@ pub struct Totals {
     pub user_programs: u64,
     /// Pages programmed by garbage collection.
     pub gc_programs: u64,
+    /// Translation pages programmed because entries of them had changed.
+    pub mapping_programs: u64,
+    /// What the mapping cache did; `None` if memory holds the whole map.
+    pub mapping: Option<MappingTotals>,
     /// Moves dropped because their page was overwritten first.
     pub stale_moves: u64,
     /// Blocks erased.
@@ -562,6 +566,19 @@ pub struct Totals {
     pub blocks: u64,
 }
 
+/// What the mapping cache has done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MappingTotals {
+    /// Entries that were found in the controller's memory.
+    pub hits: u64,
+    /// Entries that were found in the host's memory.
+    pub host_hits: u64,
+    /// Entries that were found in neither.
+    pub misses: u64,
+    /// Translation pages read, not by garbage collection.
+    pub reads: u64,
+}
+
 /// How often blocks have been erased.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EraseCounts {
@@ -574,6 +591,12 @@ pub struct EraseCounts {
 }
 
 impl Device {
+    fn mapping_totals(&self) -> Option<MappingTotals> {
+        let (translation, cache) = self.translation.as_ref().zip(self.ftl.cache.as_ref())?;
+        let [hits, host_hits, misses] = cache.looked_up;
+        Some(MappingTotals { hits, host_hits, misses, reads: translation.read })
+    }
+
     /// Totals since the device was built.
     pub fn totals(&self) -> Totals {
         let ftl = &self.ftl.totals;
@@ -601,6 +624,8 @@ impl Device {
             late_erases: self.gc.late_erases,
             changes_waiting_writes: self.policy.known.changes_waiting_writes,
             gc_programs: ftl.gc_programs,
+            mapping_programs: ftl.mapping_programs,
+            mapping: self.mapping_totals(),
             stale_moves: self.gc.stale_moves,
             erases: ftl.erases,
             victims: self.gc.victims().0,

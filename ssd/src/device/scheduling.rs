@@ -388,7 +388,7 @@ impl Device {
     /// Gives a program its physical page, maps its logical page there, and releases the next waiting write of the same page.
     #[inline(always)]
     fn bind(&mut self, id: TxnId) {
-        let Transaction { lpn, plane, flow, unblocks, .. } = *self.state.board.txn(id);
+        let Transaction { lpn, plane, flow, owner, unblocks, .. } = *self.state.board.txn(id);
         // The entry is removed when the program ends.
         self.page_order.prefetch(lpn);
         let left = if self.policy.known.static_place { plane } else { self.ftl.map.plane_of(lpn) };
@@ -399,6 +399,9 @@ impl Device {
             self.count_valid(lpn, plane, left);
         }
         let ppa = self.ftl.write(lpn, plane).expect("the free page was checked");
+        if owner != Owner::Mapping {
+            self.host_programs();
+        }
         let board = &mut self.state.board;
         board.txn_mut(id).ppa = ppa.0;
         self.ftl.claim(lpn, flow, board);

@@ -21,7 +21,7 @@ use crate::shared::State;
 pub(super) struct Transactions {
     /// The order of arrival of what waits.
     pub(super) overtaking: Overtaking,
-    page_bytes: u32,
+    pub(super) page_bytes: u32,
     metadata_bytes: u32,
     /// Whether a write of a part of a page reads the page first.
     read_modify_write: bool,
@@ -38,9 +38,7 @@ impl Device {
     /// Splits a command into pages: each is served from memory or becomes a transaction.
     #[inline(always)]
     pub(super) fn split_request(&mut self, slot: RequestSlot, request: &ActiveRequest) {
-        if self.policy.known.needs.estimates {
-            self.slack.begin_request();
-        }
+        self.begin_pages();
         self.transactions.overtaking.enters(request);
         if let Some(serial) = &mut self.serial {
             serial.serve(slot, request, &mut self.frontend, &mut self.buffer, &mut self.state);
@@ -76,9 +74,17 @@ impl Device {
         }
     }
 
+    /// Transactions of a request follow, for which estimates may be asked.
+    #[inline(always)]
+    pub(super) fn begin_pages(&mut self) {
+        if self.policy.known.needs.estimates {
+            self.slack.begin_request();
+        }
+    }
+
     /// Asks for estimates of the request just split into pages, if the order decision gives any.
     #[inline(always)]
-    fn estimate_request(&mut self, request: &ActiveRequest) {
+    pub(super) fn estimate_request(&mut self, request: &ActiveRequest) {
         if self.policy.known.needs.estimates {
             let Device { slack, policy, flash, transactions, state, .. } = self;
             slack.estimate_request(request.id, policy, flash, &mut transactions.overtaking, state);
@@ -90,12 +96,30 @@ impl Device {
     #[inline(always)]
     fn read_page(&mut self, slot: RequestSlot, request: &ActiveRequest, i: u32) -> bool {
         let lpn = self.frontend.requests.page(slot, request, i);
-        if self.buffer.as_mut().is_some_and(|b| b.read(lpn) || b.awaits(lpn))
-            || self.page_order.youngest_write(lpn).is_some()
-        {
-            self.frontend.page_from_memory(slot, lpn, &mut self.state);
+        if self.serves_from_memory(slot, lpn) {
             return true;
         }
+        if self.translation.is_some() && self.read_awaits_entry(slot, lpn, request.flow, i) {
+            return false;
+        }
+        self.read_flash(slot, request, lpn, i);
+        false
+    }
+
+    /// Serves a page of a read from memory if that has it.
+    #[inline(always)]
+    pub(super) fn serves_from_memory(&mut self, slot: RequestSlot, lpn: Lpn) -> bool {
+        let serves = self.buffer.as_mut().is_some_and(|b| b.read(lpn) || b.awaits(lpn))
+            || self.page_order.youngest_write(lpn).is_some();
+        if serves {
+            self.frontend.page_from_memory(slot, lpn, &mut self.state);
+        }
+        serves
+    }
+
+    /// Creates the transaction of a page of a read.
+    #[inline(always)]
+    pub(super) fn read_flash(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
         let bytes = self.transactions.on_bus(request.bytes_of(i, self.transactions.page_bytes));
         let plane = self.ftl.map.plane_of(lpn);
         let read = create(slot, request.flow, Owner::User, FlashOp::Read, lpn, plane, bytes, &mut self.state);
@@ -105,7 +129,6 @@ impl Device {
             self.look_up(read, lpn);
         }
         self.transactions.enqueue(read, &mut self.policy, &mut self.state);
-        false
     }
 
     /// Serves one page of a write.
@@ -121,19 +144,30 @@ impl Device {
         let program = create(slot, flow, Owner::User, FlashOp::Program, lpn, plane, on_bus, &mut self.state);
         self.is_of_request(program);
         let place = self.supersede(program, lpn);
+        if self.translation.is_some() && place.is_none() && self.program_awaits_entry(program, reads_first) {
+            return;
+        }
         if reads_first {
-            let from = self.ftl.map.plane_of(lpn);
-            let no_request = RequestSlot::MAX;
-            let read = create(no_request, flow, Owner::User, FlashOp::Read, lpn, from, on_bus, &mut self.state);
-            self.state.board.txn_mut(program).stage = Stage::Held;
-            self.state.board.txn_mut(read).on_completion = program;
-            self.transactions.partial_reads += 1;
-            self.page_order.add_read(lpn, read);
-            self.transactions.overtaking.joins_late();
-            self.transactions.enqueue(read, &mut self.policy, &mut self.state);
+            self.read_rest(program);
         } else {
+            let place = place.unwrap_or(QueuePlacement::AsOrdered);
             self.transactions.enqueue_at(program, place, &mut self.policy, &mut self.state);
         }
+    }
+
+    /// Holds a program back until the rest of its page has been read.
+    #[inline(always)]
+    pub(super) fn read_rest(&mut self, program: TxnId) {
+        let Transaction { lpn, flow, bytes, .. } = *self.state.board.txn(program);
+        let from = self.ftl.map.plane_of(lpn);
+        let no_request = RequestSlot::MAX;
+        let read = create(no_request, flow, Owner::User, FlashOp::Read, lpn, from, bytes, &mut self.state);
+        self.state.board.txn_mut(program).stage = Stage::Held;
+        self.state.board.txn_mut(read).on_completion = program;
+        self.transactions.partial_reads += 1;
+        self.page_order.add_read(lpn, read);
+        self.transactions.overtaking.joins_late();
+        self.transactions.enqueue(read, &mut self.policy, &mut self.state);
     }
 
     /// Notes a transaction of the request that is being split into pages, if estimates are made of them.
@@ -144,17 +178,15 @@ impl Device {
         }
     }
 
-    /// Notes `program` as the youngest write of its page. An older write that still waits is cancelled, or goes first. Returns where it
-    /// joins its queue.
+    /// Notes `program` as the youngest write of its page. An older write that still waits is cancelled, or goes first. If it was cancelled,
+    /// returns where `program` joins its queue.
     #[inline(always)]
-    pub(super) fn supersede(&mut self, program: TxnId, lpn: Lpn) -> QueuePlacement {
+    pub(super) fn supersede(&mut self, program: TxnId, lpn: Lpn) -> Option<QueuePlacement> {
         if self.policy.known.keeps.page_planes {
             self.state.board.txn_mut(program).page_at = self.ftl.map.plane_of(lpn);
         }
-        match self.page_order.add_write(program, lpn, &mut self.policy, &mut self.state.board) {
-            Some(old) => self.drop_write(old, program),
-            None => QueuePlacement::AsOrdered,
-        }
+        let dropped = self.page_order.add_write(program, lpn, &mut self.policy, &mut self.state.board);
+        dropped.map(|old| self.drop_write(old, program))
     }
 
     /// Notes the physical page of a read, and how often it is tried again, in its transaction, if the read does not keep an older one. Of interest with
@@ -171,7 +203,7 @@ impl Device {
 
 // In the queues.
 
-/// Creates a transaction of the host or the buffer, which is in no queue yet, for the request in slot `request`
+/// Creates a transaction of the host, the buffer or the mapping cache, which is in no queue yet, for the request in slot `request`
 /// (`RequestSlot::MAX` for none).
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
@@ -244,7 +276,7 @@ impl Transactions {
 
     /// Puts a transaction that was held back into its queue.
     #[cold]
-    fn enqueue_held(&mut self, id: TxnId, policy: &mut Policy, state: &mut State) {
+    pub(super) fn enqueue_held(&mut self, id: TxnId, policy: &mut Policy, state: &mut State) {
         let now = state.now();
         let txn = state.board.txn_mut(id);
         (txn.enqueued, txn.stage) = (now, Stage::Waiting);
@@ -407,6 +439,8 @@ impl Device {
         let read_older =
             op == FlashOp::Read && self.page_order.read_ended(id, &mut self.gc, &mut self.ftl, &mut self.state);
         match (owner, op) {
+            (Owner::Mapping, FlashOp::Read) => self.translation_page_read(lpn),
+            (Owner::Mapping, _) => self.page_order.write_ended(lpn, id),
             (_, FlashOp::Read) if on_completion.is_some() => {
                 self.transactions.enqueue_held(on_completion, &mut self.policy, &mut self.state);
             }

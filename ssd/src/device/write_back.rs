@@ -4,6 +4,7 @@ use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{FlowId, Lpn, Owner, TxnId};
 
 use super::Device;
+use super::page_order::QueuePlacement;
 use super::transactions::create;
 use crate::buffer::{Buffer, Stored};
 use crate::frontend::RequestSlot;
@@ -88,6 +89,10 @@ impl Device {
         let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
         let program = create(no_request, flow, Owner::Buffer, op, lpn, plane, bytes, &mut self.state);
         let place = self.supersede(program, lpn);
+        if self.translation.is_some() && place.is_none() && self.program_awaits_entry(program, false) {
+            return;
+        }
+        let place = place.unwrap_or(QueuePlacement::AsOrdered);
         self.transactions.overtaking.joins_late();
         self.transactions.enqueue_at(program, place, &mut self.policy, &mut self.state);
     }

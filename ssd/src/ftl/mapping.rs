@@ -25,6 +25,8 @@ pub struct Map {
     planes: Vec<u16>,
     written: WrittenGroups,
     initial: Initial,
+    /// The number of logical pages; translation pages have the numbers behind them.
+    logical_pages: u32,
 }
 
 impl Map {
@@ -35,21 +37,17 @@ impl Map {
         Map {
             positions: stripe.positions(),
             stripe,
-            forward: vec![0; config.ftl.logical_pages as usize],
+            forward: vec![0; config.stored_pages() as usize],
             planes: Vec::new(),
-            written: WrittenGroups::new(config.ftl.logical_pages),
+            written: WrittenGroups::new(config.stored_pages()),
             initial,
+            logical_pages: config.ftl.logical_pages,
         }
     }
 
-    /// Lets pages leave their home plane, in which all are until then.
+    /// Lets pages leave their home plane, in which all are until then. Called before the first request.
     pub(crate) fn enable_dynamic_placement(&mut self) {
-        self.planes.resize(self.forward.len(), 0);
-    }
-
-    /// Whether pages may be away from their home plane.
-    pub(crate) fn is_dynamic(&self) -> bool {
-        !self.planes.is_empty()
+        self.planes = vec![0; self.forward.len()];
     }
 
     /// The entries of all logical pages.
@@ -74,15 +72,17 @@ impl Map {
         &self.initial
     }
 
-    /// Logical pages that the initial state puts on `plane`.
+    /// Pages that the initial state puts on `plane`.
     pub(super) fn initial_pages(&self, plane: PlaneId) -> u32 {
         self.initial.pages_of(self.positions[plane.index()])
     }
 
-    /// Home plane of `lpn`, and which of that plane's logical pages it is.
+    /// Home plane of `lpn`, and which of that plane's logical pages it is. Translation pages continue the stripe where the data of the
+    /// first state ends.
     #[inline]
     pub fn home(&self, lpn: Lpn) -> (PlaneId, u32) {
-        self.stripe.home(lpn)
+        let is_data = lpn.0 < self.logical_pages;
+        self.stripe.home(if is_data { lpn } else { Lpn(lpn.0 - self.logical_pages + self.initial.data()) })
     }
 
     /// The plane where `lpn` lies; its home plane if it was never written.
@@ -115,7 +115,9 @@ impl Map {
         match self.entry(lpn) {
             0 => {
                 let (plane, local) = self.home(lpn);
-                (lpn.0 < self.initial.written()).then(|| (plane, self.initial.address(local)))
+                let limit =
+                    if lpn.0 < self.logical_pages { self.initial.data() } else { self.initial.end(self.logical_pages) };
+                (lpn.0 < limit).then(|| (plane, self.initial.address(local)))
             }
             ppa => Some((self.plane_of(lpn), Ppa(ppa - 1))),
         }
@@ -135,8 +137,11 @@ impl Map {
     #[inline(always)]
     pub(super) fn initial_lpns(&self, plane: PlaneId, block: u32) -> impl Fn(u32) -> Lpn + '_ {
         let (planes, position) = (self.positions.len() as u32, self.positions[plane.index()]);
-        let local_at = self.initial.locals_of(block);
-        move |page| Lpn(local_at(page) * planes + position)
+        let (local_at, data, logical_pages) = (self.initial.locals_of(block), self.initial.data(), self.logical_pages);
+        move |page| {
+            let at = local_at(page) * planes + position;
+            Lpn(if at < data { at } else { at - data + logical_pages })
+        }
     }
 
     /// Prefetches the entry of `lpn`, which is about to be written: on a large drive, using it is a cache miss.
@@ -329,8 +334,9 @@ pub struct PageFlows {
 }
 
 impl PageFlows {
-    /// The flows of the pages of a drive of `logical_pages`, of which the first `filled` hold data.
-    pub(super) fn new(flows: &[FlowConfig], logical_pages: u32, filled: u32) -> PageFlows {
+    /// The flows of the pages of a drive of `logical_pages`, of which the first `filled` hold data, and which stores `stored` pages, translation
+    /// pages included: these are no flow's.
+    pub(super) fn new(flows: &[FlowConfig], logical_pages: u32, stored: u32, filled: u32) -> PageFlows {
         let mut edges = vec![0];
         for flow in flows.iter().filter(|flow| flow.pages > 0) {
             edges.extend([flow.first_page, flow.first_page.saturating_add(flow.pages)]);
@@ -341,7 +347,7 @@ impl PageFlows {
         let holds = |flow: &FlowConfig, page| page >= flow.first_page && page - flow.first_page < flow.pages;
         let flow_of = |page| flows.iter().position(|flow| holds(flow, page)).map(|f| FlowId(f as u16));
         let parts = edges.into_iter().map(|edge| (edge, flow_of(edge))).collect();
-        PageFlows { last: vec![0; logical_pages as usize], parts, filled }
+        PageFlows { last: vec![0; stored as usize], parts, filled }
     }
 
     /// The flow whose data `lpn` holds; `None` if it is no flow's or holds no data.
@@ -428,13 +434,14 @@ mod tests {
     #[test]
     fn the_first_flow_of_a_part_owns_it_until_another_writes() {
         let flows = [part(10, 20), part(20, 30), part(0, 0), part(5, 10)];
-        let mut page_flows = PageFlows::new(&flows, 100, 45);
+        let mut page_flows = PageFlows::new(&flows, 100, 102, 45);
         let of = |page_flows: &PageFlows, lpn| page_flows.of(Lpn(lpn)).map(|f| f.0);
         let expected = [(0, None), (4, None), (5, Some(3)), (10, Some(0)), (29, Some(0)), (30, Some(1)), (44, Some(1))];
         for (lpn, flow) in expected {
             assert_eq!(of(&page_flows, lpn), flow, "page {lpn}");
         }
         assert_eq!(of(&page_flows, 45), None, "holds no data");
+        assert_eq!(of(&page_flows, 101), None, "a translation page");
         assert_eq!(page_flows.first_counts(4), [20, 15, 0, 5]);
         assert_eq!(page_flows.claim(Lpn(29), FlowId(2)), Some(FlowId(0)));
         assert_eq!(page_flows.claim(Lpn(60), FlowId(0)), None);

@@ -1,10 +1,11 @@
 //! Translation layer: where pages lie, and which blocks are free.
 //!
-//! Owns the page map and the reverse map, the pages' validity, and the block pools of every plane. It must never know queues,
-//! schedulers, or when garbage is collected.
+//! Owns the page map and the reverse map, which entries of the map memory holds, the pages' validity, and the block pools of every plane.
+//! It must never know queues, schedulers, or when garbage is collected.
 
 mod blocks;
 mod mapping;
+mod mapping_cache;
 mod precondition;
 mod retries;
 
@@ -16,6 +17,7 @@ use blocks::{FreshPage, Reverse};
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
 pub(crate) use mapping::written_groups_bytes;
 use mapping::{Map, PageFlows, Validity};
+pub(crate) use mapping_cache::{ENTRY_BYTES as MAPPING_ENTRY_BYTES, EntryAt, MappingCache, Rewrite};
 use precondition::Initial;
 pub(crate) use precondition::{PlaneReplay, PlaneStates};
 pub(crate) use retries::BYTES_A_PAGE as RETRY_BYTES_A_PAGE;
@@ -31,6 +33,8 @@ pub struct FtlTotals {
     pub user_programs: u64,
     /// Pages programmed by garbage collection.
     pub gc_programs: u64,
+    /// Translation pages programmed, not by garbage collection.
+    pub mapping_programs: u64,
     /// Blocks erased.
     pub erases: u64,
 }
@@ -48,6 +52,8 @@ pub struct Ftl {
     pools: Vec<Pool>,
     /// Which flow's data each logical page holds. Kept only for schedulers that use it.
     page_flows: Option<PageFlows>,
+    /// Which entries of the map memory holds; `None` if it holds all.
+    pub(crate) cache: Option<MappingCache>,
     /// How often reads are tried again; `None` if all succeed at once.
     retries: Option<Retries>,
     /// Totals since the start.
@@ -80,6 +86,7 @@ impl Ftl {
             validity,
             pools,
             page_flows: None,
+            cache: None,
             retries: Retries::of(config),
             totals: FtlTotals::default(),
         }
@@ -147,20 +154,29 @@ impl Ftl {
         }
     }
 
-    /// Records which flow's data each page holds from now on, if it does not yet.
+    /// Lets memory hold only a part of the map's entries, if `config` says so. Called before the first request.
+    pub(crate) fn cache_entries(&mut self, config: &Config) {
+        self.cache = config.mapping.as_ref().map(|mapping| MappingCache::new(mapping, config.ftl.logical_pages));
+    }
+
+    /// Starts to record which flow's data each page holds. Called before the first request.
     pub fn keep_page_flows(&mut self, config: &Config, board: &mut Board) {
-        if self.page_flows.is_some() {
-            return;
-        }
-        let page_flows = PageFlows::new(&config.flows, config.ftl.logical_pages, self.map.initial().written());
+        let (pages, stored) = (config.ftl.logical_pages, config.stored_pages());
+        let page_flows = PageFlows::new(&config.flows, pages, stored, self.map.initial().data());
         let counts = page_flows.first_counts(config.flows.len());
         board.flows.iter_mut().zip(counts).for_each(|(flow, pages)| flow.pages_gained(pages));
         self.page_flows = Some(page_flows);
     }
 
-    /// Counts a program of `lpn`, which now holds `flow`'s data.
+    /// Counts a program of `lpn` for `flow`, whose data it now holds. Its entry of the map changes.
     #[inline(always)]
     pub fn claim(&mut self, lpn: Lpn, flow: FlowId, board: &mut Board) {
+        if let Some(cache) = &mut self.cache {
+            if cache.is_translation_page(lpn) {
+                return;
+            }
+            cache.changed(lpn, flow);
+        }
         board.flows[flow.index()].page_programmed();
         let Some(page_flows) = &mut self.page_flows else { return };
         if let Some(old) = page_flows.claim(lpn, flow) {
@@ -232,12 +248,15 @@ impl Ftl {
         self.pools.iter().flat_map(Pool::erase_counts)
     }
 
-    /// Maps `lpn`, written by the host, to a new physical page in `plane`. `None` when the plane has no free page for the host.
+    /// Maps `lpn`, written by the host or by the mapping cache, to a new physical page in `plane`. `None` when the plane has no free page for the host.
     /// The caller updates the board ([`Ftl::publish`]).
     pub fn write(&mut self, lpn: Lpn, plane: PlaneId) -> Option<Ppa> {
         let segment = |block| self.reverse.open(plane, block);
         let fresh = self.pools[plane.index()].take_page(Stream::User, self.geometry.pages_per_block, segment)?;
-        self.totals.user_programs += 1;
+        match &self.cache {
+            Some(cache) if cache.is_translation_page(lpn) => self.totals.mapping_programs += 1,
+            _ => self.totals.user_programs += 1,
+        }
         if let Some((old_plane, old)) = self.current(lpn) {
             self.validity.invalidate(old_plane, old);
             self.pools[old_plane.index()].lost_a_page(self.block_size.quotient(old.0.into()) as u32);
@@ -258,6 +277,15 @@ impl Ftl {
         self.validity.invalidate(plane, from);
         self.fill(lpn, plane, &fresh);
         fresh.ppa
+    }
+
+    /// The entry of a page that a program of garbage collection moves has changed.
+    #[inline(always)]
+    pub(crate) fn entry_moved(&mut self, lpn: Lpn) {
+        if let Some(cache) = self.cache.as_mut().filter(|cache| !cache.is_translation_page(lpn)) {
+            let flow = self.page_flows.as_ref().and_then(|page_flows| page_flows.of(lpn));
+            cache.changed(lpn, flow.unwrap_or(FlowId(0)));
+        }
     }
 
     /// Records that `lpn` is now in the page `fresh`: in the map, the reverse map and the validity bits.

@@ -30,6 +30,8 @@ pub struct Initial {
     pages_per_block: u32,
     block_size: Divisor,
     /// Logical pages written before the run.
+    data: u32,
+    /// Those and the translation pages with entries of them.
     written: u32,
     planes: u32,
     /// Sealed blocks of a plane.
@@ -45,7 +47,7 @@ impl Initial {
         let g = &config.geometry;
         let planes = g.planes();
         let pages = g.pages_per_block;
-        let (written, steady) = match config.precondition {
+        let (data, steady) = match config.precondition {
             Precondition::Fresh => (0, false),
             Precondition::Filled { per_mille } => {
                 ((u64::from(config.ftl.logical_pages) * u64::from(per_mille) / 1000) as u32, false)
@@ -53,13 +55,14 @@ impl Initial {
             Precondition::Replayed { .. } => (config.ftl.logical_pages, false),
             Precondition::Steady => (config.ftl.logical_pages, true),
         };
+        let written = data + config.translation_pages_of(data);
         let longest = written.div_ceil(planes);
         let (sealed, open_pages, valid) = if steady {
             let sealed = g.blocks_per_plane - config.gc.start_blocks - 1;
             (sealed, 0, steady_profile(sealed, pages, longest))
         } else {
-            let logical = config.ftl.logical_pages.div_ceil(planes);
-            let full: Vec<u32> = (0..logical.div_ceil(pages)).map(|b| pages.min(logical - b * pages)).collect();
+            let stored = config.stored_pages().div_ceil(planes);
+            let full: Vec<u32> = (0..stored.div_ceil(pages)).map(|b| pages.min(stored - b * pages)).collect();
             (longest / pages, longest % pages, full)
         };
         let mut starts = vec![0];
@@ -79,6 +82,7 @@ impl Initial {
             hints,
             pages_per_block: pages,
             block_size: Divisor::new(pages),
+            data,
             written,
             planes,
             sealed,
@@ -88,8 +92,13 @@ impl Initial {
     }
 
     /// Logical pages below this one hold data.
-    pub(super) fn written(&self) -> u32 {
-        self.written
+    pub(super) fn data(&self) -> u32 {
+        self.data
+    }
+
+    /// On a drive of `logical_pages`, which have lower numbers, translation pages below this one hold entries.
+    pub(super) fn end(&self, logical_pages: u32) -> u32 {
+        logical_pages + (self.written - self.data)
     }
 
     /// Valid pages of the fullest plane.

@@ -27,7 +27,7 @@ pub(crate) const BYTES_A_PAGE: u64 = 2;
 impl Retries {
     /// The retries of `config`'s drive; `None` if reads always succeed at once.
     pub(super) fn of(config: &Config) -> Option<Retries> {
-        let versions = || vec![0; config.ftl.logical_pages as usize];
+        let versions = || vec![0; config.stored_pages() as usize];
         config.retry.clone().map(|retry| Retries { config: retry, seed: config.seed, versions: versions() })
     }
 

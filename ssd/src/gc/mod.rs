@@ -71,11 +71,6 @@ impl Gc {
         (ftl, gc)
     }
 
-    /// Whether victims are emptied at once from now on. No plane may be being collected.
-    pub(crate) fn set_free(&mut self, free: bool) {
-        self.free = free;
-    }
-
     /// Victims chosen, and the valid pages they had then.
     pub(crate) fn victims(&self) -> (u64, u64) {
         (self.jobs.victims, self.jobs.victim_valid)
@@ -267,6 +262,7 @@ impl Gc {
         let ppa = ftl.move_page(lpn, plane, from);
         (txn.ppa, txn.stage) = (ppa.0, Stage::InService);
         ftl.count_move(lpn, &mut state.board);
+        ftl.entry_moved(lpn);
         state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
         self.page_written(plane, Stream::Gc, state, ftl);
         id

@@ -30,7 +30,7 @@ const BATCH: u32 = 16;
 
 /// Space for the writes of a plane, of which there are about as many as of any other.
 fn writes_of_plane(config: &Config, percent: u32) -> usize {
-    let mean = u64::from(config.ftl.logical_pages) * u64::from(percent) / 100 / u64::from(config.geometry.planes());
+    let mean = u64::from(config.stored_pages()) * u64::from(percent) / 100 / u64::from(config.geometry.planes());
     (mean + mean / 16 + 64) as usize
 }
 
@@ -178,10 +178,10 @@ impl<'de> DeserializeSeed<'de> for SavedState<'_> {
     }
 }
 
-/// The logical pages that are overwritten, uniformly sampled: `percent` percent of the drive's number of them.
+/// The pages that are overwritten, uniformly sampled: `percent` percent of the drive's number of them. Translation pages are among them.
 fn overwritten_pages(config: &Config, percent: u32) -> impl Iterator<Item = Lpn> + use<> {
     let mut rng = Pcg64Mcg::new(((config.seed as u128) << 64) | 0x9ec0_9d17_10ad_5eed);
-    let pages = u64::from(config.ftl.logical_pages);
+    let pages = u64::from(config.stored_pages());
     // The high half of the product is uniform over the pages, but for one part in 2^32.
     (0..pages * u64::from(percent) / 100).map(move |_| Lpn(((u64::from(rng.next_u32()) * pages) >> 32) as u32))
 }
@@ -301,6 +301,7 @@ mod tests {
                 read_modify_write: false,
                 wear_aware,
             },
+            mapping: None,
             gc: Gc { victim, start_blocks: 3, hard_blocks: 1, separate_frontier },
             precondition: Precondition::Replayed { percent: PERCENT },
             buffer: None,

@@ -26,6 +26,7 @@ fn of_run(run: &SchedulerResult) -> SchedulerResult {
         channel_utilisation_each: Vec::new(),
         waiting_writes: run.device.waiting_writes.clone(),
         gc: run.device.gc.clone(),
+        write_amplification_by: run.device.write_amplification_by.clone(),
         read_retries: run.device.read_retries.clone(),
         ..run.device
     };

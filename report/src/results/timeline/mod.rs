@@ -82,6 +82,8 @@ fn name(op: FlashOp, owner: Owner) -> &'static str {
     match (op, owner) {
         (FlashOp::Read, Owner::Gc) => "move: read",
         (FlashOp::Program, Owner::Gc) => "move: program",
+        (FlashOp::Read, Owner::Mapping) => "map: read",
+        (FlashOp::Program, Owner::Mapping) => "map: program",
         (FlashOp::Read, _) => "read",
         (FlashOp::Program, _) => "program",
         (FlashOp::Erase, _) => "erase",
