@@ -156,6 +156,16 @@ impl Auditor {
         }
     }
 
+    /// From now on another scheduler decides, which declares this. Nothing may be in flight.
+    pub fn scheduler_changes(&mut self, policy: Policy) {
+        self.settle();
+        self.free_collection = policy.gc_mode == GcMode::Free;
+        self.writes.scheduler_changes(policy.cancelled_end_at_once);
+        self.units.scheduler_changes(policy);
+        self.pairs.scheduler_changes(policy.gc_mode == GcMode::Free);
+        self.waiting.scheduler_changes(policy);
+    }
+
     /// Takes the next event.
     #[inline]
     pub fn observe(&mut self, stamped: &Stamped) {

@@ -43,6 +43,11 @@ impl Pairs {
         Pairs { free, programs: Vec::new(), mappings: Vec::new() }
     }
 
+    /// Another scheduler decides whether garbage collection maps pages without programs.
+    pub(super) fn scheduler_changes(&mut self, free: bool) {
+        self.free = free;
+    }
+
     /// A program was dispatched.
     pub(super) fn program(&mut self, txn: &Txn, ppa: u32, (victims, pages): (&Victims, &Pages), log: &mut Log) {
         // Free garbage collection may have moved the page in the instant its program overwrites it: the mapping that

@@ -38,6 +38,11 @@ pub(super) struct Units {
 }
 
 impl Units {
+    /// Another scheduler decides when commands are paused.
+    pub(super) fn scheduler_changes(&mut self, policy: Policy) {
+        self.policy = policy;
+    }
+
     pub(super) fn new(config: &Config, policy: Policy) -> Units {
         let geometry = config.geometry;
         Units {

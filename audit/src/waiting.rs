@@ -31,6 +31,8 @@ struct Write {
 pub(super) struct Waiting {
     eager: bool,
     judges_writes: bool,
+    /// Programs may wait for reads: of the rest of their pages, or of entries of the map.
+    reads_first: bool,
     /// Writes are bound to a unit only when they are moved to it.
     binds_late: bool,
     planes_per_unit: u32,
@@ -44,15 +46,23 @@ pub(super) struct Waiting {
 
 impl Waiting {
     pub(super) fn new(config: &Config, policy: Policy) -> Waiting {
+        let reads_first = config.ftl.read_modify_write || config.mapping.is_some();
         Waiting {
             eager: config.bus.dispatch == Dispatch::Eager,
-            judges_writes: !config.ftl.read_modify_write && config.mapping.is_none() && !policy.moves_take_time,
+            judges_writes: !reads_first && !policy.moves_take_time,
+            reads_first,
             binds_late: policy.binds_late,
             planes_per_unit: config.geometry.planes_per_unit(),
             ready: vec![0; config.geometry.units() as usize],
             changed: Vec::new(),
             pages: FxHashMap::default(),
         }
+    }
+
+    /// Another scheduler decides where writes wait. Nothing may wait.
+    pub(super) fn scheduler_changes(&mut self, policy: Policy) {
+        self.judges_writes = !self.reads_first && !policy.moves_take_time;
+        self.binds_late = policy.binds_late;
     }
 
     fn unit_of(&self, plane: PlaneId) -> UnitId {

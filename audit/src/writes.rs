@@ -55,6 +55,11 @@ impl Writes {
         Writes { pages: FxHashMap::default(), superseded: Vec::new(), carried: FxHashMap::default(), end_at_once }
     }
 
+    /// Another scheduler decides whether a cancelled write ends at once.
+    pub(super) fn scheduler_changes(&mut self, end_at_once: bool) {
+        self.end_at_once = end_at_once;
+    }
+
     /// A write joined its queue.
     pub(super) fn queued(&mut self, lpn: Lpn, serial: u64) {
         self.pages

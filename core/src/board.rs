@@ -84,6 +84,14 @@ impl Board {
         }
     }
 
+    /// Takes the facts for another scheduler, with queues for as many priorities as they have. Nothing may wait. For the device.
+    pub fn set_facts(&mut self, facts: Facts) {
+        let queues = self.units.len() * kinds(facts.priorities) + 1;
+        self.queues = vec![Queue::EMPTY; queues];
+        self.by_slot = vec![SlotQueue::EMPTY; queues * self.slots];
+        (self.kinds, self.facts) = (kinds(facts.priorities), facts);
+    }
+
     /// The id of a unit's queue.
     #[inline(always)]
     pub fn queue_id(&self, unit: UnitId, kind: QueueKind) -> QueueId {

@@ -448,6 +448,11 @@ impl Flow {
 
     // By the front end.
 
+    /// Its commands that enter the device from now on have this priority.
+    pub const fn set_priority(&mut self, priority: u8) {
+        self.0.priority = priority;
+    }
+
     /// This many commands wait that the device may fetch.
     #[inline(always)]
     pub const fn set_waiting(&mut self, commands: u32) {

@@ -82,6 +82,13 @@ impl Frontend {
         }
     }
 
+    /// The scheduler needs this time for each command before it can enter. No command may be there.
+    pub(crate) fn set_decision(&mut self, config: &config::Front, decision: Duration) {
+        self.inward = Link::new(config, decision);
+        (self.ask_again, self.wake) = (Time::NEVER, Time::NEVER);
+        self.refresh();
+    }
+
     /// Sends a command across the link to its submission queue.
     #[inline]
     pub(crate) fn send(&mut self, slot: RequestSlot, state: &mut State) {

@@ -16,6 +16,7 @@
 //! number: nothing decides between two completions of an instant. A device ends at [`Time::LAST`], because instants are packed with the
 //! numbers of units and channels: arrivals after it are refused, and a device that has something to do after it stops with a fault.
 
+mod change;
 mod migration;
 mod overtaking;
 mod page_order;
@@ -30,7 +31,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use flashlane_core::board::{ActiveRequest, FlowFigures};
+use flashlane_core::board::{ActiveRequest, Facts, FlowFigures};
 use flashlane_core::decide::Scheduler;
 use flashlane_core::event::{Event, Kinds, PageEnd, Stamped};
 use flashlane_core::transaction::FlashOp;
@@ -183,20 +184,8 @@ impl Device {
         let mut board = first_board(config, &scheduler);
         let mut policy = Policy::new(scheduler, config);
         let (mut ftl, gc) = Gc::first(config, replayed, policy.known.collects_for_free);
-        if !policy.known.static_place {
-            ftl.map.enable_dynamic_placement();
-        }
-        if policy.known.keeps.page_flows {
-            ftl.keep_page_flows(config, &mut board);
-        }
-        for plane in 0..board.planes.len() as u16 {
-            ftl.publish(&mut board, PlaneId(plane));
-            if policy.known.keeps.valid_pages {
-                board.planes[usize::from(plane)].valid_pages = ftl.valid_pages_of(PlaneId(plane));
-            }
-        }
         ftl.cache_entries(config);
-        policy.prepare(&board);
+        begin_policy(&mut policy, &mut ftl, &mut board, config);
         let flash = first_flash(config, &policy);
         let address_reads =
             config.retry.is_some() || flash.reads_need_addresses() || board.facts.same_page[FlashOp::Read.index()];
@@ -219,14 +208,38 @@ impl Device {
     }
 }
 
-/// The board before the first request, without the state of the planes.
-fn first_board(config: &Config, scheduler: &Scheduler) -> Board {
+/// What the drive is for `scheduler`.
+fn facts_under(config: &Config, scheduler: &Scheduler) -> Facts {
     let mut facts = config.facts();
     if !scheduler.pick.declares().per_priority_queues {
         facts.priorities = 1;
     }
     facts.write_triggered_gc = scheduler.collect.declares().write_triggered;
-    let mut board = Board::new(facts, config.flows.len());
+    facts
+}
+
+/// Keeps what the scheduler needs of the drive, shows it the planes, and lets it prepare.
+fn begin_policy(policy: &mut Policy, ftl: &mut Ftl, board: &mut Board, config: &Config) {
+    if !policy.known.static_place {
+        ftl.map.enable_dynamic_placement();
+    }
+    // Pages that another scheduler has placed elsewhere may still be there.
+    policy.known.static_place &= !ftl.map.is_dynamic();
+    if policy.known.keeps.page_flows {
+        ftl.keep_page_flows(config, board);
+    }
+    for plane in 0..board.planes.len() as u16 {
+        ftl.publish(board, PlaneId(plane));
+        if policy.known.keeps.valid_pages {
+            board.planes[usize::from(plane)].valid_pages = ftl.valid_pages_of(PlaneId(plane));
+        }
+    }
+    policy.prepare(board);
+}
+
+/// The board before the first request, without the state of the planes.
+fn first_board(config: &Config, scheduler: &Scheduler) -> Board {
+    let mut board = Board::new(facts_under(config, scheduler), config.flows.len());
     let at_start = |flow: &FlowConfig| FlowFigures { priority: flow.priority, ..FlowFigures::default() }.into();
     board.flows = config.flows.iter().map(at_start).collect();
     board

@@ -47,6 +47,11 @@ impl PageOrder {
         PageOrder { writes: LpnTable::default(), reads, cancelled: 0, kept_reads: 0 }
     }
 
+    /// Whether pages leave their home plane from now on. Nothing may be under way.
+    pub(super) fn set_pages_move(&mut self, pages_move: bool) {
+        self.reads = pages_move.then(OlderReads::new);
+    }
+
     // Writes.
 
     /// The youngest write of a page that has not ended; [`TxnId::NONE`] if there is none.

@@ -119,7 +119,6 @@ impl Flash {
     /// erase may be interrupted, `reads_ends` when a decision may read the expected end of a running command.
     pub fn new(config: &Config, reads_move: bool, pauses: bool, reads_ends: bool) -> Flash {
         let latency = [config.nand.read, config.nand.program, config.nand.erase];
-        let is_drawn = latency.map(|latency| matches!(latency, Latency::Gaussian { .. }));
         let mut constant = latency.map(|latency| match latency {
             Latency::Constant(time) => Some(time),
             Latency::Gaussian { .. } | Latency::ByPage(_) => None,
@@ -127,10 +126,9 @@ impl Flash {
         if config.retry.is_some() {
             constant[FlashOp::Read.index()] = None;
         }
-        let unobserved = !pauses && !reads_ends;
         let g = &config.geometry;
         let units = g.units() as usize;
-        Flash {
+        let mut flash = Flash {
             units: (0..units)
                 .map(|u| FlashUnit {
                     phase: Phase::Idle,
@@ -159,11 +157,24 @@ impl Flash {
                 reads_move,
                 pauses,
                 elision_disabled: false,
-                runs_on: [!is_drawn[0], unobserved && !is_drawn[1], unobserved && !is_drawn[2]],
+                runs_on: [false; 3],
                 retry_step: config.retry.as_ref().map(|retry| retry.step),
                 retries: [0; 2],
                 rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0xcafe_f00d_d15e_a5e5),
             },
+        };
+        flash.set_policy(reads_move, pauses, reads_ends);
+        flash
+    }
+
+    /// What the scheduler does and reads, as for [`Flash::new`]. Nothing may be under way.
+    pub fn set_policy(&mut self, reads_move: bool, pauses: bool, reads_ends: bool) {
+        let Common { latency, elision_disabled, .. } = self.common;
+        let unobserved = !pauses && !reads_ends;
+        let [read, program, erase] = latency.map(|latency| !matches!(latency, Latency::Gaussian { .. }));
+        (self.common.reads_move, self.common.pauses) = (reads_move, pauses);
+        if !elision_disabled {
+            self.common.runs_on = [read, unobserved && program, unobserved && erase];
         }
     }
 

@@ -45,9 +45,14 @@ impl Map {
         }
     }
 
-    /// Lets pages leave their home plane, in which all are until then. Called before the first request.
+    /// Lets pages leave their home plane, in which all are until then.
     pub(crate) fn enable_dynamic_placement(&mut self) {
-        self.planes = vec![0; self.forward.len()];
+        self.planes.resize(self.forward.len(), 0);
+    }
+
+    /// Whether pages may be away from their home plane.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        !self.planes.is_empty()
     }
 
     /// The entries of all logical pages.

@@ -159,8 +159,11 @@ impl Ftl {
         self.cache = config.mapping.as_ref().map(|mapping| MappingCache::new(mapping, config.ftl.logical_pages));
     }
 
-    /// Starts to record which flow's data each page holds. Called before the first request.
+    /// Records which flow's data each page holds from now on, if it does not yet.
     pub fn keep_page_flows(&mut self, config: &Config, board: &mut Board) {
+        if self.page_flows.is_some() {
+            return;
+        }
         let (pages, stored) = (config.ftl.logical_pages, config.stored_pages());
         let page_flows = PageFlows::new(&config.flows, pages, stored, self.map.initial().data());
         let counts = page_flows.first_counts(config.flows.len());

@@ -71,6 +71,11 @@ impl Gc {
         (ftl, gc)
     }
 
+    /// Whether victims are emptied at once from now on. No plane may be being collected.
+    pub(crate) fn set_free(&mut self, free: bool) {
+        self.free = free;
+    }
+
     /// Victims chosen, and the valid pages they had then.
     pub(crate) fn victims(&self) -> (u64, u64) {
         (self.jobs.victims, self.jobs.victim_valid)

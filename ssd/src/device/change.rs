@@ -1,0 +1,57 @@
+//! Changes of a device while it runs: another scheduler once it has drained, other priorities of flows.
+//!
+//! A drained device has nothing outstanding and nothing left to do: no command, no program of the buffer and no collection is under way or
+//! waits. What its scheduler remembered is gone with the scheduler; everything else stays: pages, blocks, what the buffer holds, counters
+//! and generators. So a changed device is one that was built with the new scheduler and is in the same state.
+
+use flashlane_core::decide::Scheduler;
+use flashlane_core::{FlowId, Time};
+
+use super::transactions::Transactions;
+use super::{Device, begin_policy, facts_under};
+use crate::config::Config;
+use crate::policy::Policy;
+
+impl Device {
+    /// Gives the commands of `flow` that enter the device from now on another priority, below the number of priorities of the drive.
+    pub fn set_priority(&mut self, flow: FlowId, priority: u8) {
+        self.state.board.flows[flow.index()].set_priority(priority);
+    }
+
+    /// Processes events up to and including `limit` like [`Device::advance`], but stops at the last of them. From the first call on nothing
+    /// may be submitted until it returns true: then the device has drained, at [`Device::now`], or has stopped with a fault.
+    pub fn drain(&mut self, limit: Time) -> bool {
+        loop {
+            // Collections go on while nothing else is to be done, so none waits at the end.
+            let next = self.next_event();
+            if next > limit || next == Time::NEVER {
+                return next == Time::NEVER;
+            }
+            self.advance(next);
+        }
+    }
+
+    /// Lets `scheduler` decide from now on. The device must have drained, and `config` must be what it was built from.
+    pub fn change_scheduler(&mut self, config: &Config, scheduler: Scheduler) {
+        let is_idle = self.outstanding() == 0 && self.next_instant() == Time::NEVER;
+        debug_assert!(
+            is_idle && !self.state.board.units.iter().any(|unit| unit.gc.any()),
+            "changed before it has drained"
+        );
+        self.state.board.set_facts(facts_under(config, &scheduler));
+        self.policy = Policy::new(scheduler, config);
+        self.gc.set_free(self.policy.known.collects_for_free);
+        begin_policy(&mut self.policy, &mut self.ftl, &mut self.state.board, config);
+        let known = &self.policy.known;
+        self.flash.set_policy(!known.static_place, known.pauses, known.reads_expected_ends);
+        if known.places_by_times {
+            self.flash.disable_elision();
+        }
+        self.frontend.set_decision(&config.front, known.needs.decision);
+        self.page_order.set_pages_move(!known.static_place);
+        let old = &self.transactions;
+        let (ended, partial_reads) = (old.ended, old.partial_reads);
+        self.transactions = Transactions::new(config, &self.state.board, old.address_reads);
+        (self.transactions.ended, self.transactions.partial_reads) = (ended, partial_reads);
+    }
+}
