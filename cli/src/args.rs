@@ -20,7 +20,7 @@ pub use paper::PaperArgs;
 pub use recommend::RecommendArgs;
 use run::words;
 pub use run::{Format, Output, Workload};
-pub use serve::ServeArgs;
+pub use serve::{Ask, CtlArgs, ServeArgs};
 pub use sweep::SweepArgs;
 
 /// The version, and the processors that this build runs on.
@@ -200,6 +200,15 @@ Examples:
 Each flow of the scenario is an export of its own; where its requests would come from in a run does not matter. docs/serve.md says more."
     )]
     Serve(ServeArgs),
+
+    /// Asks a running server for another scheduler, another priority, or its figures
+    #[command(after_help = "\
+Examples:
+  flashlane serve mine.toml --nbd unix:drive.sock --ctl ctl.sock
+  flashlane ctl ctl.sock scheduler flin
+  flashlane ctl ctl.sock priority reader 1
+  flashlane ctl ctl.sock stats")]
+    Ctl(CtlArgs),
 
     /// Describes and converts trace files
     #[command(subcommand)]

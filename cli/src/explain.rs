@@ -1,5 +1,6 @@
 //! `flashlane explain`: what one request went through, in words.
 
+use flashlane_outputs::shown::escaped;
 use flashlane_report::results::explain;
 use flashlane_scenario::{Scenario, SchedulerChoice};
 use flashlane_sim::{decisions_of, histories, prepare, slowest};
@@ -28,7 +29,10 @@ pub fn act(workload: &Workload, scheduler: Option<&str>, which: &Which, beside: 
     };
     let other = beside.map(|name| named(&scenario, name)).transpose()?;
     let one = under(&scenario, choice);
-    memory::check(&prepare(&one)?)?;
+    let prepared = prepare(&one)?;
+    memory::check(&prepared)?;
+    let notes: String = prepared.notes().iter().map(|note| format!("record: {}\n", escaped(note))).collect();
+    drop(prepared);
     let requests = match which {
         Which::One(request) => vec![*request],
         Which::Worst(count) => slowest(&one, *count)?,
@@ -45,7 +49,7 @@ pub fn act(workload: &Workload, scheduler: Option<&str>, which: &Which, beside: 
     let other = other.map(|choice| under(&scenario, choice));
     let others = other.as_ref().map(|other| histories(other, &requests)).transpose()?.unwrap_or_default().0;
     let (name, decisions) = (scheduler_name(&one)?, decisions_of(&one)?);
-    let mut text = String::new();
+    let mut text = if notes.is_empty() { notes } else { notes + "\n" };
     for request in &requests {
         let Some(history) = found.iter().find(|history| history.request == *request) else { continue };
         text.push_str(&explain::history(history, &name, &decisions, &flows));

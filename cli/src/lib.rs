@@ -96,6 +96,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Sweep(args) => sweep::act(&args),
         Command::Recommend(args) => recommend::act(&args),
         Command::Serve(args) => serve::act(&args),
+        Command::Ctl(args) => serve::control(&args),
         Command::Paper(args) => paper::act(&args),
         Command::Oslab(args) => oslab::act(&args),
         Command::Trace(command) => traces::act(command),

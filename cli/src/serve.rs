@@ -1,6 +1,6 @@
 //! `flashlane serve`: the modelled drive as a block device in real time.
 
-use crate::args::ServeArgs;
+use crate::args::{CtlArgs, ServeArgs};
 use crate::fail::Failure;
 
 /// Runs `flashlane serve`.
@@ -15,6 +15,18 @@ pub fn act(args: &ServeArgs) -> Result<(), Failure> {
     linux::act(args)
 }
 
+/// Runs `flashlane ctl`.
+#[cfg(not(target_os = "linux"))]
+pub fn control(_: &CtlArgs) -> Result<(), Failure> {
+    Err(Failure::Fault("ctl: only Linux has servers to talk to".into()))
+}
+
+/// Runs `flashlane ctl`.
+#[cfg(target_os = "linux")]
+pub fn control(args: &CtlArgs) -> Result<(), Failure> {
+    linux::control(args)
+}
+
 #[cfg(target_os = "linux")]
 mod linux {
     use std::fmt::Write as _;
@@ -25,7 +37,7 @@ mod linux {
     use flashlane_report::metrics::Histogram;
     use flashlane_serve::{Options, Place, Report};
 
-    use crate::args::ServeArgs;
+    use crate::args::{Ask, CtlArgs, ServeArgs};
     use crate::fail::Failure;
     use crate::plan;
     use crate::progress;
@@ -38,11 +50,13 @@ mod linux {
 
     pub(super) fn act(args: &ServeArgs) -> Result<(), Failure> {
         let mut scenario = plan::scenario(&args.workload)?;
+        let own = scenario.schedulers()?;
         if let Some(name) = &args.scheduler {
             let choice = named(&scenario, name)?;
             choose(&mut scenario, "--scheduler", vec![choice]);
         }
-        let drive = flashlane_sim::drive(&scenario)?;
+        scenario.add_spare_flows(args.spare)?;
+        let drive = flashlane_sim::drive(&scenario, own)?;
         let (scheduler, bytes, volatile) = (drive.scheduler.clone(), drive.bytes, drive.has_volatile_writes);
         let exports: Vec<(String, u64)> =
             drive.flows.iter().map(|flow| (flow.name.clone(), flow.range.length)).collect();
@@ -52,6 +66,7 @@ mod linux {
             time_scale: args.time_scale,
             spin: Duration::from_micros(args.spin_us.into()),
             record: args.record.clone(),
+            control: args.ctl.clone(),
         };
         let (ready, _stop) = flashlane_serve::open(drive, &options, &signals::ending()).map_err(Failure::Input)?;
         let mut text =
@@ -71,8 +86,26 @@ mod linux {
             }
         });
         print(&text)?;
+        if args.realtime
+            && let Err(why) = ready.ask_for_real_time()
+        {
+            note(&format!(
+                "note: --realtime was refused: {why}; root may, or who has `ulimit -r 10`. The server goes on at normal priority"
+            ));
+        }
         let report = progress::of_seconds(|show| ready.run(show)).map_err(Failure::Fault)?;
         finish(&report, args)
+    }
+
+    /// Asks a server for something, and prints its answer.
+    pub(super) fn control(args: &CtlArgs) -> Result<(), Failure> {
+        let command = match &args.ask {
+            Ask::Scheduler { name } => format!("scheduler {name}"),
+            Ask::Priority { flow, priority } => format!("priority {flow} {priority}"),
+            Ask::Stats => "stats".into(),
+        };
+        let answer = flashlane_serve::send(&args.socket, &command).map_err(Failure::Input)?;
+        print(&format!("{}\n", shown::escaped_lines(&answer)))
     }
 
     /// Prints what was served, and says what went wrong.

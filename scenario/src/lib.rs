@@ -30,6 +30,7 @@
 mod assign;
 mod build;
 mod capacity;
+mod changes;
 mod device;
 mod device_error;
 mod docs;
@@ -45,6 +46,7 @@ mod recording;
 mod required;
 mod resolve;
 mod scheduler;
+mod spare;
 mod trace;
 mod value;
 mod words;
@@ -56,6 +58,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use changes::{Change, Recording};
 pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Precondition};
 pub use docs::{reference, schedulers_table, schema};
 pub use document::{Document, Hold, ResponseFrom, Run};
@@ -107,6 +110,8 @@ pub struct Scenario {
     /// Hashes of the traces read so far, shared with copies of the scenario.
     traces: Arc<TraceHashes>,
     state_file: Option<PathBuf>,
+    /// What it says besides, if it is a record.
+    recording: Option<Arc<Recording>>,
 }
 
 impl Scenario {
@@ -151,6 +156,7 @@ impl Scenario {
             catalogue: Arc::new(Catalogue::shipped()),
             traces: Arc::default(),
             state_file: None,
+            recording: None,
         }
     }
 
@@ -174,6 +180,11 @@ impl Scenario {
     /// Where the state of a replayed drive is kept.
     pub fn state_file(&self) -> Option<&Path> {
         self.state_file.as_deref()
+    }
+
+    /// What the record says besides the drive and its requests, if this is one.
+    pub fn recording(&self) -> Option<&Recording> {
+        self.recording.as_deref()
     }
 
     /// The scenario's keys.

@@ -5,9 +5,11 @@
 //! is the one that was served. The requests are a trace (format `record`) and no concern of this.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
 
+use super::changes::Recording;
 use super::document::{Document, Run};
 use super::flow::{Flow, Range};
 use super::trace::TraceFlow;
@@ -26,11 +28,11 @@ const LAST: &str = "# flow,ns,offset,bytes,kind,forced\n";
 const BYTES: u64 = 8 << 20;
 
 impl Scenario {
-    /// The head of a record of this scenario's drive under its first scheduler; `about` are lines that say more of it.
+    /// The head of a record of this scenario's drive under its first scheduler, by this build and in this state.
     ///
     /// # Errors
     /// Anything wrong with the scenario.
-    pub fn recording_head(&self, about: &[String]) -> Result<String, ScenarioError> {
+    pub fn recording_head(&self, build: &str, state: &str) -> Result<String, ScenarioError> {
         let located = |error| self.origin.locate(error);
         let flows = self.flows(&self.device_config()?)?;
         let flow = |(number, plan): (usize, super::FlowPlan)| Flow {
@@ -62,7 +64,7 @@ impl Scenario {
         };
         let text = toml::to_string(&document).expect("a document with text keys has a TOML form");
         let mut head = FIRST.to_owned();
-        about.iter().for_each(|line| head.push_str(&format!("# {line}\n")));
+        head.push_str(&Recording::about(build, state));
         text.lines().for_each(|line| head.push_str(&format!("{LINE}{line}\n")));
         head.push_str(LAST);
         Ok(head)
@@ -73,18 +75,18 @@ impl Scenario {
 pub(super) fn scenario(path: &Path) -> Option<Result<Scenario, ScenarioError>> {
     // Opening a named pipe waits for a writer, and what is read of it is lost.
     let file = path.is_file().then(|| File::open(path).ok()).flatten()?;
-    let mut input = BufReader::new(file.take(BYTES));
+    let mut input = BufReader::with_capacity(1 << 17, file).take(BYTES);
     let mut first = vec![0; FIRST.len()];
     input.read_exact(&mut first).ok().filter(|()| first == FIRST.as_bytes())?;
     Some(read(path, input))
 }
 
-fn read(path: &Path, mut input: impl BufRead) -> Result<Scenario, ScenarioError> {
+fn read(path: &Path, mut input: io::Take<impl BufRead>) -> Result<Scenario, ScenarioError> {
     let refused = |message: String| {
         let place = path.display().to_string();
         ScenarioError { place, key: String::new(), value: String::new(), message }
     };
-    let mut text = String::new();
+    let (mut text, mut recording) = (String::new(), Recording::default());
     loop {
         let mut line = String::new();
         input.read_line(&mut line).map_err(|why| refused(format!("cannot be read: {why}")))?;
@@ -92,7 +94,7 @@ fn read(path: &Path, mut input: impl BufRead) -> Result<Scenario, ScenarioError>
             Some(line) => text.push_str(line),
             None if line == LAST => break,
             None if line == "#|\n" => text.push('\n'),
-            None if line.starts_with('#') && line.ends_with('\n') => {}
+            None if line.starts_with('#') && line.ends_with('\n') => recording.take(&line),
             None => {
                 let message =
                     format!("the head of this record is cut off: it must end with the line `{}`", LAST.trim_end());
@@ -101,6 +103,7 @@ fn read(path: &Path, mut input: impl BufRead) -> Result<Scenario, ScenarioError>
         }
     }
     let place = format!("{} (head)", path.display());
+    recording.read_changes(input.into_inner()).map_err(refused)?;
     let mut document = Scenario::parse(&place, text)?.document;
     for trace in document.flow.iter_mut().filter_map(|flow| flow.trace.as_mut()) {
         trace.path = path.file_name().map(Into::into).unwrap_or_default();
@@ -108,6 +111,8 @@ fn read(path: &Path, mut input: impl BufRead) -> Result<Scenario, ScenarioError>
     let text = toml::to_string(&document).expect("what was read has a TOML form");
     let mut scenario = Scenario::parse(&place, text)?;
     scenario.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    recording.scheduler = scenario.schedulers()?[0].name();
+    scenario.recording = Some(Arc::new(recording));
     Ok(scenario)
 }
 
@@ -128,12 +133,12 @@ mod tests {
                 preset.name
             );
             let Ok(scenario) = Scenario::parse("t.toml", text) else { panic!("{}", preset.name) };
-            let head = match scenario.recording_head(&["built by: 1".into()]) {
+            let head = match scenario.recording_head("1, figures 2", "as the precondition says, 3") {
                 Ok(head) => head,
                 Err(why) => panic!("{}: {why}", preset.name),
             };
             let path = folder.path().join(format!("{}.record", preset.name));
-            std::fs::write(&path, format!("{head}0,5,0,4096,read,0\n")).expect("written");
+            std::fs::write(&path, format!("{head}0,5,0,4096,read,0\n#! 9 priority 1 0\n")).expect("written");
             let again = Scenario::load(&path).unwrap_or_else(|why| panic!("{}: {why}", preset.name));
             let [one, two] = [&scenario, &again].map(|s| s.device_config().unwrap_or_else(|why| panic!("{why}")));
             assert_eq!(format!("{one:?}"), format!("{two:?}"), "{}", preset.name);
@@ -142,6 +147,12 @@ mod tests {
             };
             assert_eq!(ranges(&scenario).ok(), ranges(&again).ok());
             assert_eq!((again.name(), again.seed(), again.document().run.requests), ("mine", 9, None));
+            let recording = again.recording().expect("a record");
+            assert_eq!((recording.build.as_str(), recording.changes.len()), ("1, figures 2", 1));
+            assert_eq!(
+                (recording.state.as_str(), recording.scheduler.as_str()),
+                ("as the precondition says, 3", "slacker")
+            );
             assert_eq!(again.schedulers().map(|list| list[0].name()).ok().as_deref(), Some("slacker"));
         }
     }

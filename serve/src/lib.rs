@@ -6,12 +6,17 @@
 
 mod address;
 pub mod nbd;
+mod snapshot;
 mod statistics;
 
 #[cfg(target_os = "linux")]
 mod connection;
 #[cfg(target_os = "linux")]
 mod contents;
+#[cfg(target_os = "linux")]
+mod control;
+#[cfg(target_os = "linux")]
+mod listener;
 #[cfg(target_os = "linux")]
 mod real_time;
 #[cfg(target_os = "linux")]
@@ -20,10 +25,11 @@ mod record;
 mod server;
 
 pub use address::Address;
+pub use snapshot::{Snapshot, UnitView};
 pub use statistics::{ExportReport, Report};
 
 #[cfg(target_os = "linux")]
-pub use linux::{Options, Place, Ready, Stop, open};
+pub use linux::{Asker, Options, Place, Ready, Stop, open, send};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -31,6 +37,7 @@ mod linux {
     use std::time::Duration;
 
     pub use crate::contents::Place;
+    pub use crate::control::{Asker, send};
     use crate::server::Server;
     use crate::{Address, Report};
 
@@ -47,7 +54,12 @@ mod linux {
         pub spin: Duration,
         /// Where what the drive is given is recorded.
         pub record: Option<std::path::PathBuf>,
+        /// Where it is controlled: a socket of this user's.
+        pub control: Option<std::path::PathBuf>,
     }
+
+    /// Of 1 to 99: above programs, and below what the system itself does in real time.
+    const REAL_TIME_PRIORITY: u8 = 10;
 
     /// What ends a server.
     #[derive(Debug)]
@@ -63,7 +75,6 @@ mod linux {
     /// A server that clients can connect to.
     pub struct Ready {
         server: Server,
-        nbd: Address,
     }
 
     /// Opens a server of `drive`: from now on clients can connect. It ends on these signals, and by the handle that is
@@ -81,20 +92,36 @@ mod linux {
         // Without it a sleeping thread is woken 50 us late.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         let server = Server::open(drive, options, ours.into())?;
-        Ok((Ready { server, nbd: options.nbd.clone() }, Stop(theirs)))
+        Ok((Ready { server }, Stop(theirs)))
     }
 
     impl Ready {
+        /// Asks for real-time priority for this thread, which is to call [`Ready::run`]. The threads of files and clients keep theirs.
+        ///
+        /// # Errors
+        /// The system refuses it: why, in words.
+        pub fn ask_for_real_time(&self) -> Result<(), String> {
+            use thread_priority::{
+                RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy,
+            };
+            let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+            let priority = ThreadPriority::Crossplatform(ThreadPriorityValue::try_from(REAL_TIME_PRIORITY)?);
+            let asked =
+                thread_priority::set_thread_priority_and_policy(thread_priority::thread_native_id(), priority, policy);
+            asked.map_err(|why| why.to_string())
+        }
+
+        /// What other threads ask the server with.
+        pub fn asker(&self) -> Asker {
+            self.server.asker()
+        }
+
         /// Serves until it is stopped; `show` gets a line about the last second, at most once a second.
         ///
         /// # Errors
         /// The machine fails, in words.
         pub fn run(self, show: &mut dyn FnMut(&str)) -> Result<Report, String> {
-            let report = self.server.run(show);
-            if let Address::Unix(path) = &self.nbd {
-                let _ = std::fs::remove_file(path);
-            }
-            report
+            self.server.run(show)
         }
     }
 }

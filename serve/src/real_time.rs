@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use flashlane_core::decide::Scheduler;
 use flashlane_core::{Extent, FlowId, Op, Request, RequestId, Time};
-use flashlane_ssd::Device;
+use flashlane_ssd::{Config, Device};
 
 /// A drive whose simulated time follows the machine's clock.
 pub(crate) struct RealTime<T> {
@@ -84,6 +85,44 @@ impl<T> RealTime<T> {
     pub(crate) fn advance(&mut self, ended: &mut Vec<Ended<T>>) {
         let now = self.now();
         self.device.advance(now);
+        self.take_ended(ended);
+    }
+
+    /// The same without a step beyond its last event, for a drive that gets no commands; whether it has drained or has stopped.
+    pub(crate) fn drain(&mut self, ended: &mut Vec<Ended<T>>) -> bool {
+        let drained = self.device.drain(self.now());
+        self.take_ended(ended);
+        drained
+    }
+
+    /// Lets another scheduler decide from now on, which was asked for at `at`; the drive has drained.
+    pub(crate) fn change_scheduler(&mut self, at: Time, config: &Config, scheduler: Scheduler) {
+        self.device.advance(at);
+        self.device.change_scheduler(config, scheduler);
+    }
+
+    /// Gives a flow another priority at `now`, which [`RealTime::now`] returned since the last event was looked for.
+    pub(crate) fn set_priority(&mut self, now: Time, flow: FlowId, priority: u8) {
+        self.device.advance(now);
+        self.device.set_priority(flow, priority);
+    }
+
+    /// The drive.
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Real time since the start.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Real seconds that a simulated one takes.
+    pub(crate) fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    fn take_ended(&mut self, ended: &mut Vec<Ended<T>>) {
         for done in self.device.completions().drain(..) {
             if let Some(of) = self.under_way.remove(&done.id.0) {
                 ended.push(Ended { of, at: done.done, response_ns: done.done.since(done.arrival).ns() });
@@ -107,7 +146,7 @@ mod tests {
     fn device() -> Device {
         let toml = "scheduler = \"fcfs\"\n[device]\npreset = \"flin-isca18\"\n[[flow]]\nname = \"one\"\nrequest = [{ at_ns = 0, op = \"read\", pages = [0] }]\n";
         let scenario = Scenario::parse("t.toml", toml.to_owned()).unwrap_or_else(|why| panic!("{why}"));
-        flashlane_sim::drive(&scenario).unwrap_or_else(|why| panic!("{why}")).device
+        flashlane_sim::drive(&scenario, Vec::new()).unwrap_or_else(|why| panic!("{why}")).device
     }
 
     /// A read takes as long as in a run, and is over that much later by the clock, or twice as much if a second takes two.

@@ -54,7 +54,14 @@ impl Record {
         self.failed = written.err().map(|why| why.to_string());
     }
 
-    /// Gives the file what was added so far, so that little is missing if the server is killed.
+    /// Adds a line that is no command.
+    pub(crate) fn add_line(&mut self, line: &str) {
+        if self.failed.is_none() {
+            self.failed = self.out.write_all(line.as_bytes()).err().map(|why| why.to_string());
+        }
+    }
+
+    /// Gives the file what was added so far: it is there if the server is killed then.
     pub(crate) fn flush(&mut self) {
         if let (None, Err(why)) = (&self.failed, self.out.flush()) {
             self.failed = Some(why.to_string());

@@ -4,25 +4,28 @@
 //! sleeping until shortly before the event and polling from there on; then everything that clients have sent is given to the drive at one
 //! instant, so that pages which belong together can meet. Without clients and events it sleeps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::net::TcpListener;
-use std::os::unix::fs::FileTypeExt;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use flashlane_core::{Op, Time};
+use flashlane_core::decide::Scheduler;
+use flashlane_core::{FlowId, Op, Time};
+use flashlane_scenario::Change as RecordedChange;
+use flashlane_sim::Schedulers;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{Timespec, epoll::Event};
 use rustix::fd::{AsFd, OwnedFd};
 
-use crate::address::Address;
-use crate::connection::{Connection, Socket};
+use crate::connection::Connection;
 use crate::contents::{Contents, Done, Job, Work};
+use crate::control::{self, Ask, Asker, Asks, Reply};
+use crate::listener::{Listener, SocketFile};
 use crate::nbd::{Command, Error, Export, Kind};
 use crate::real_time::{Ended, RealTime};
 use crate::record::Record;
+use crate::snapshot::{self, Snapshot};
 use crate::statistics::Statistics;
 use crate::{Options, Report};
 
@@ -39,6 +42,10 @@ const END: Duration = Duration::from_secs(5);
 const LISTENER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
 const CONTENTS: u64 = u64::MAX - 2;
+const ASKS: u64 = u64::MAX - 3;
+
+/// How long no clients are accepted after one could not be: without a rest the listener would report it again and again.
+const REST: Duration = Duration::from_millis(100);
 
 /// A command of a client, from its arrival until it is answered.
 #[derive(Debug)]
@@ -49,64 +56,6 @@ struct Asked {
     command: Command,
     /// When the drive ended it, simulated ns; how long it took.
     ended: (Time, u64),
-}
-
-enum Listener {
-    Unix(UnixListener),
-    Tcp(TcpListener),
-}
-
-impl Listener {
-    fn open(address: &Address) -> io::Result<Listener> {
-        match address {
-            Address::Unix(path) => match UnixListener::bind(path) {
-                Err(why) if why.kind() == io::ErrorKind::AddrInUse && is_left_over(path) => {
-                    std::fs::remove_file(path)?;
-                    UnixListener::bind(path).map(Listener::Unix)
-                }
-                bound => bound.map(Listener::Unix),
-            },
-            Address::Tcp(address) => TcpListener::bind(address).map(Listener::Tcp),
-        }
-    }
-
-    fn accept(&self) -> io::Result<Socket> {
-        match self {
-            Listener::Unix(listener) => {
-                let (socket, _) = listener.accept()?;
-                socket.set_nonblocking(true)?;
-                Ok(Socket::Unix(socket))
-            }
-            Listener::Tcp(listener) => {
-                let (socket, _) = listener.accept()?;
-                socket.set_nonblocking(true)?;
-                socket.set_nodelay(true)?;
-                Ok(Socket::Tcp(socket))
-            }
-        }
-    }
-
-    fn prepare(&self) -> io::Result<()> {
-        match self {
-            Listener::Unix(listener) => listener.set_nonblocking(true),
-            Listener::Tcp(listener) => listener.set_nonblocking(true),
-        }
-    }
-}
-
-/// Whether a file is the socket of a server that did not end by itself: nobody listens there.
-fn is_left_over(path: &std::path::Path) -> bool {
-    let refused = || UnixStream::connect(path).is_err_and(|why| why.kind() == io::ErrorKind::ConnectionRefused);
-    std::fs::metadata(path).is_ok_and(|found| found.file_type().is_socket()) && refused()
-}
-
-impl AsFd for Listener {
-    fn as_fd(&self) -> rustix::fd::BorrowedFd<'_> {
-        match self {
-            Listener::Unix(listener) => listener.as_fd(),
-            Listener::Tcp(listener) => listener.as_fd(),
-        }
-    }
 }
 
 /// The server while it runs.
@@ -129,6 +78,28 @@ pub(crate) struct Server {
     fault: Option<String>,
     record: Option<Record>,
     buffer: Vec<u8>,
+    asks: Asks,
+    asker: Asker,
+    /// Asked while the scheduler is being changed.
+    later: VecDeque<Ask>,
+    schedulers: Schedulers,
+    scheduler: String,
+    /// The scheduler that follows once the drive has drained.
+    change: Option<Change>,
+    /// Commands that came meanwhile.
+    held: Vec<Asked>,
+    /// Until when no clients are accepted.
+    rests_until: Option<Instant>,
+    /// Removed at the end.
+    _control: Option<SocketFile>,
+}
+
+/// A change of scheduler that waits until the drive has drained.
+struct Change {
+    at: Time,
+    name: String,
+    scheduler: Box<Scheduler>,
+    answer: Sender<Reply>,
 }
 
 impl Server {
@@ -146,7 +117,6 @@ impl Server {
         let exports: Arc<[Export]> = drive.flows.iter().map(export).collect();
         let first_byte = drive.flows.iter().map(|flow| flow.range.offset).collect();
         let contents = Contents::open(&options.data, drive.bytes)?;
-        let record = options.record.as_ref().map(|path| Record::create(path, &drive.record_head)).transpose()?;
         let failed = |why: &dyn std::fmt::Display| format!("--nbd {}: cannot be listened at: {why}", options.nbd);
         let listener = Listener::open(&options.nbd).map_err(|why| failed(&why))?;
         listener.prepare().map_err(|why| failed(&why))?;
@@ -161,6 +131,11 @@ impl Server {
         if let Contents::File(worker) = &contents {
             watch(worker.wakes().as_fd(), CONTENTS)?;
         }
+        let (asker, asks) = control::pair().map_err(|why| format!("cannot wait for commands: {why}"))?;
+        watch(asks.wakes().as_fd(), ASKS)?;
+        let control = options.control.as_ref().map(|path| control::open(path, asker.clone())).transpose()?;
+        // The last of the files, as it is there to stay.
+        let record = options.record.as_ref().map(|path| Record::create(path, &drive.record_head)).transpose()?;
         Ok(Server {
             poll,
             listener: Some(listener),
@@ -178,7 +153,21 @@ impl Server {
             fault: None,
             record,
             buffer: vec![0; READ_BYTES],
+            asks,
+            asker,
+            later: VecDeque::new(),
+            schedulers: drive.schedulers,
+            scheduler: drive.scheduler,
+            change: None,
+            held: Vec::new(),
+            rests_until: None,
+            _control: control,
         })
+    }
+
+    /// What other threads ask the server with.
+    pub(crate) fn asker(&self) -> Asker {
+        self.asker.clone()
     }
 
     /// Serves until it is stopped; `show` gets a line about the last second, at most once a second.
@@ -191,18 +180,24 @@ impl Server {
         let mut stopping: Option<Instant> = None;
         let mut shown = Instant::now();
         loop {
-            self.drive.advance(&mut ended);
+            let drained = self.advance(&mut ended);
             for one in ended.drain(..) {
                 self.ended(one);
             }
             self.find_fault();
+            if drained {
+                self.change_scheduler();
+            }
             self.exchange();
             let mut next = self.drive.next_event();
             if let Some(since) = stopping {
                 let left = END.saturating_sub(since.elapsed());
-                if self.asked.is_empty() || left.is_zero() {
+                if self.asked.is_empty() && self.held.is_empty() || left.is_zero() {
                     break;
                 }
+                next = Some(next.map_or(left, |next| next.min(left)));
+            }
+            if let Some(left) = self.rest() {
                 next = Some(next.map_or(left, |next| next.min(left)));
             }
             self.wait(next, &mut events)?;
@@ -214,7 +209,6 @@ impl Server {
                 if let Some(line) = self.statistics.last_second(shown.elapsed()) {
                     show(&line);
                 }
-                self.record.iter_mut().for_each(Record::flush);
                 shown = Instant::now();
             }
         }
@@ -239,25 +233,58 @@ impl Server {
 
     /// Takes what has happened, commands all at one instant; whether the server is to end.
     fn take(&mut self, events: &[Event]) -> bool {
-        let mut stop = false;
+        let (mut stop, mut asked) = (false, false);
         let mut readable = Vec::new();
         for event in events {
             match event.data.u64() {
                 LISTENER => self.accept(),
                 SIGNALS => stop = true,
                 CONTENTS => self.contents_done(),
+                ASKS => asked = true,
                 number => readable.push(number as usize),
             }
         }
         if !readable.is_empty() {
             self.receive(&readable);
         }
+        if asked {
+            self.later.extend(self.asks.take());
+            self.do_asked();
+        }
         stop
+    }
+
+    /// How long no clients are to be accepted; accepts them again once that is over.
+    fn rest(&mut self) -> Option<Duration> {
+        let left = self.rests_until?.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            self.rests_until = None;
+            if let Some(listener) = &self.listener {
+                let _ = epoll::add(&self.poll, listener, EventData::new_u64(LISTENER), EventFlags::IN);
+            }
+            return None;
+        }
+        Some(left)
     }
 
     /// Accepts every client that waits.
     fn accept(&mut self) {
-        while let Some(Ok(socket)) = self.listener.as_ref().map(Listener::accept) {
+        while let Some(accepted) = self.listener.as_ref().map(Listener::accept) {
+            let socket = match accepted {
+                Ok(socket) => socket,
+                Err(why) if why.kind() == io::ErrorKind::WouldBlock => return,
+                Err(why) if matches!(why.kind(), io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted) => {
+                    continue;
+                }
+                Err(_) => {
+                    // Out of descriptors or memory: until others have been closed.
+                    if let Some(listener) = &self.listener {
+                        let _ = epoll::delete(&self.poll, listener);
+                        self.rests_until = Some(Instant::now() + REST);
+                    }
+                    return;
+                }
+            };
             let free = self.connections.iter().position(Option::is_none);
             let number = free.unwrap_or(self.connections.len());
             if number >= MAX_CONNECTIONS {
@@ -322,6 +349,20 @@ impl Server {
                 all.push(Asked { connection: number, generation, export, command, ended: (now, 0) });
             }
         }
+        for asked in &all {
+            if let Some(connection) = &mut self.connections[asked.connection] {
+                connection.under_way += 1;
+                connection.held += asked.command.length as usize;
+            }
+        }
+        match self.change {
+            Some(_) => self.held.append(&mut all),
+            None => self.submit_all(now, all),
+        }
+    }
+
+    /// Gives the drive commands, all at one instant.
+    fn submit_all(&mut self, now: Time, mut all: Vec<Asked>) {
         // A run submits the requests of an instant flow by flow: so that it can do again what is done here.
         all.sort_by_key(|asked| asked.export);
         all.into_iter().for_each(|asked| self.submit(now, asked));
@@ -329,11 +370,7 @@ impl Server {
 
     /// Gives the drive a command.
     fn submit(&mut self, now: Time, asked: Asked) {
-        let Asked { connection, export, ref command, .. } = asked;
-        if let Some(connection) = &mut self.connections[connection] {
-            connection.under_way += 1;
-            connection.held += command.length as usize;
-        }
+        let Asked { export, ref command, .. } = asked;
         let op = match &command.kind {
             Kind::Read => Op::Read,
             Kind::Write { .. } => Op::Write,
@@ -447,6 +484,8 @@ impl Server {
 
     /// Sends what waits to be sent, closes what is over, and watches for what can come.
     fn send_all(&mut self) {
+        // The file has what is answered: a replay of what a killed server left shows all that clients have seen.
+        self.record.iter_mut().for_each(Record::flush);
         for (number, slot) in self.connections.iter_mut().enumerate() {
             let Some(connection) = slot else { continue };
             connection.send();
@@ -468,9 +507,128 @@ impl Server {
 
     /// Answers what was not answered in time.
     fn refuse_the_rest(&mut self) {
+        for asked in std::mem::take(&mut self.held) {
+            self.statistics.failed(asked.export);
+            let (cookie, is_read) = (asked.command.cookie, matches!(asked.command.kind, Kind::Read));
+            self.reply(&asked, |session, out| session.fail(out, cookie, is_read, Error::Shutdown));
+        }
         let left: Vec<u64> = self.asked.keys().copied().collect();
         left.into_iter().for_each(|ticket| self.fail(ticket, Error::Shutdown));
         self.send_all();
+    }
+}
+
+// What others ask.
+
+impl Server {
+    /// Advances the drive; whether it has drained and another scheduler waits for that.
+    fn advance(&mut self, ended: &mut Vec<Ended<u64>>) -> bool {
+        match self.change {
+            Some(_) => self.drive.drain(ended),
+            None => {
+                self.drive.advance(ended);
+                false
+            }
+        }
+    }
+
+    /// Does what was asked, in order; what comes behind a change of scheduler waits until that is made.
+    fn do_asked(&mut self) {
+        while self.change.is_none()
+            && let Some(ask) = self.later.pop_front()
+        {
+            match ask {
+                Ask::Snapshot(answer) => drop(answer.send(self.snapshot())),
+                Ask::Scheduler(name, answer) => self.begin_change(name, answer),
+                Ask::Priority(flow, priority, answer) => drop(answer.send(self.set_priority(&flow, priority))),
+            }
+        }
+        let snapshot = (!self.later.is_empty()).then(|| self.snapshot());
+        for ask in std::mem::take(&mut self.later) {
+            match (ask, &snapshot) {
+                (Ask::Snapshot(answer), Some(snapshot)) => drop(answer.send(snapshot.clone())),
+                (ask, _) => self.later.push_back(ask),
+            }
+        }
+    }
+
+    /// From now on the drive gets no commands, until it has drained and its scheduler is another.
+    fn begin_change(&mut self, name: String, answer: Sender<Reply>) {
+        if let Some(fault) = &self.fault {
+            let _ = answer.send(Err(fault.clone()));
+            return;
+        }
+        match self.schedulers.named(&name) {
+            Ok((scheduler, change)) => {
+                let at = self.drive.now();
+                self.record_change(at, &change);
+                self.change = Some(Change { at, name, scheduler: Box::new(scheduler), answer });
+            }
+            Err(why) => drop(answer.send(Err(why.to_string()))),
+        }
+    }
+
+    /// The drive has drained, or will not: the next scheduler decides.
+    fn change_scheduler(&mut self) {
+        let Some(Change { at, name, scheduler, answer }) = self.change.take() else { return };
+        let reply = match &self.fault {
+            Some(fault) => Err(fault.clone()),
+            None => {
+                self.drive.change_scheduler(at, self.schedulers.config(), *scheduler);
+                self.scheduler = name;
+                Ok(format!("the scheduler is {} now", self.scheduler))
+            }
+        };
+        let _ = answer.send(reply);
+        let held = std::mem::take(&mut self.held);
+        self.submit_all(self.drive.now(), held);
+        self.do_asked();
+    }
+
+    fn set_priority(&mut self, flow: &str, priority: u8) -> Reply {
+        let Some(number) = self.exports.iter().position(|export| export.name == flow) else {
+            let names: Vec<&str> = self.exports.iter().map(|export| export.name.as_str()).collect();
+            return Err(format!("{flow}: no such flow; there are {}", names.join(", ")));
+        };
+        let levels = self.schedulers.config().priorities;
+        if priority >= levels {
+            let most = levels - 1;
+            return Err(format!(
+                "priority {priority}: must be from 0 to {most} (device.front.priority_levels is {levels})"
+            ));
+        }
+        let now = self.drive.now();
+        self.record_change(now, &RecordedChange::Priority { flow: number as u16, priority });
+        self.drive.set_priority(now, FlowId(number as u16), priority);
+        Ok(format!("{flow} has priority {priority} from now on"))
+    }
+
+    fn record_change(&mut self, now: Time, change: &RecordedChange) {
+        if let Some(record) = &mut self.record {
+            record.add_line(&change.line(now.ns()));
+        }
+    }
+
+    fn snapshot(&mut self) -> Snapshot {
+        let (exports, late) = self.statistics.so_far(&self.exports);
+        let mut under_way = vec![0; self.exports.len()];
+        self.asked.values().chain(&self.held).for_each(|asked| under_way[asked.export] += 1);
+        let device = self.drive.device();
+        Snapshot {
+            real: self.drive.elapsed(),
+            simulated_ns: device.now().ns(),
+            time_scale: self.drive.scale(),
+            scheduler: self.scheduler.clone(),
+            next_scheduler: self.change.as_ref().map(|change| change.name.clone()),
+            exports,
+            priorities: device.board().flows.iter().map(|flow| flow.priority()).collect(),
+            under_way,
+            late,
+            connections: self.connections.iter().flatten().count(),
+            units: snapshot::units(device),
+            units_per_channel: device.board().facts.geometry.units_per_channel() as usize,
+            drive: device.totals(),
+        }
     }
 }
 

@@ -127,6 +127,15 @@ impl Statistics {
         })
     }
 
+    /// The figures of the exports by now, and how late commands were answered.
+    pub(crate) fn so_far(&self, exports: &[Export]) -> (Vec<ExportReport>, Histogram) {
+        let mut late = self.report.late.clone();
+        late.merge(&self.late);
+        let named =
+            |(figures, export): (&ExportReport, &Export)| ExportReport { name: export.name.clone(), ..figures.clone() };
+        (self.report.exports.iter().zip(exports).map(named).collect(), late)
+    }
+
     /// All figures; `refused` are those of the connections that are still open.
     pub(crate) fn report(mut self, exports: &[Export], refused: u64, fault: Option<String>) -> Report {
         self.report.late.merge(&self.late);

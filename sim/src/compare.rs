@@ -103,7 +103,9 @@ pub fn compare_prepared(
         let shared = of(None).expect("every scheduler has its run");
         if index == 0 {
             let named = prepared.flows.iter().zip(&shared.remarks);
-            remarks = named.filter_map(|(flow, text)| Some((flow.name.clone(), text.clone()?))).collect();
+            let of_record = prepared.notes().iter().map(|note| ("record".to_owned(), note.clone()));
+            remarks =
+                of_record.chain(named.filter_map(|(flow, text)| Some((flow.name.clone(), text.clone()?)))).collect();
         }
         let alone: Option<Vec<FlowMetrics>> = prepared.alone.as_ref().map(|_| {
             (0..prepared.flows.len()).filter_map(|flow| of(Some(flow)).map(|o| o.flows[flow].clone())).collect()

@@ -74,6 +74,8 @@ pub(super) struct Observers<'a> {
     needs_completions: bool,
     /// Whether any of those that take batches does.
     batches_completions: bool,
+    /// Whether what the dies do is recorded.
+    records_activity: bool,
 }
 
 impl<'a> Observers<'a> {
@@ -106,7 +108,17 @@ impl<'a> Observers<'a> {
         let needs_completions = responses.is_some() || slack.is_some() || batches_completions;
         let watchers = (!watchers.are_none()).then(|| Handoff::new(watchers));
         let batch = Batch::default();
-        Observers { batch, events, watchers, responses, slack, needs_events, needs_completions, batches_completions }
+        Observers {
+            batch,
+            events,
+            watchers,
+            responses,
+            slack,
+            needs_events,
+            needs_completions,
+            batches_completions,
+            records_activity: activity,
+        }
     }
 
     /// Whether any observer needs events.
@@ -119,6 +131,14 @@ impl<'a> Observers<'a> {
     #[inline]
     pub(super) fn needs_completions(&self) -> bool {
         self.needs_completions
+    }
+
+    /// Says that another scheduler decides from now on, of which this is known; `device` has drained.
+    pub(super) fn scheduler_changes(&mut self, policy: Policy, device: &mut Device) {
+        self.batch.scheduler_changes(policy);
+        if self.records_activity && policy.suspend_points != SuspendPoints::Never {
+            device.report(Kinds::PHASES);
+        }
     }
 
     /// Says that no request is outstanding or will come.

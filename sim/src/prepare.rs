@@ -9,6 +9,7 @@ use flashlane_ssd::Config;
 use flashlane_ssd::config::Precondition;
 
 use super::RunError;
+use super::changes::Changes;
 use super::decisions::{self, Common};
 use super::feed::Feed;
 use super::observers::ObserverOptions;
@@ -46,6 +47,8 @@ pub struct Prepared {
     pub(super) spools: Spools,
     /// The state of the drive, if it takes a replay.
     pub(super) states: States,
+    /// What changes during a run.
+    pub(super) changes: Changes,
 }
 
 /// One run of a comparison: which scheduler, and which flow if it runs alone.
@@ -86,7 +89,13 @@ impl Prepared {
         observers: ObserverOptions<'a>,
     ) -> Result<Simulation<'a>, RunError> {
         let replayed = self.states.take(&self.config)?;
-        Simulation::in_state(&self.config, replayed, scheduler, feeds, self.limits, observers)
+        let run = Simulation::in_state(&self.config, replayed, scheduler, feeds, self.limits, observers)?;
+        Ok(run.with_changes(self.changes.pending(&self.catalogue, &self.config)?))
+    }
+
+    /// What is to be said of a record that is run: by what it was made, and what changes meanwhile.
+    pub fn notes(&self) -> &[String] {
+        &self.changes.notes
     }
 
     /// Makes a run, behind the host if there is one.
@@ -194,6 +203,8 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let (slack, seed) = (run.slack.unwrap_or(false), scenario.seed());
     let spools = Spools::new(flows.len());
     let states = States::kept(state_file(scenario, &config)?);
+    let names: Vec<String> = schedulers.iter().map(|(name, _)| name.clone()).collect();
+    let changes = Changes::of(scenario, &config, &common, &names)?;
     Ok(Prepared {
         catalogue: catalogue.clone(),
         common,
@@ -210,6 +221,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         seed,
         spools,
         states,
+        changes,
     })
 }
 
@@ -236,7 +248,12 @@ fn limits(run: &Run) -> Limits {
 }
 
 /// Checks that the scheduler `name`, which stands at `key`, can be built and runs on the device.
-fn check(scenario: &Scenario, config: &Config, name: &str, (key, recipe): (&str, &Recipe)) -> Result<(), RunError> {
+pub(super) fn check(
+    scenario: &Scenario,
+    config: &Config,
+    name: &str,
+    (key, recipe): (&str, &Recipe),
+) -> Result<(), RunError> {
     let scheduler = scenario.catalogue().build(recipe).map_err(|error| match is_out_of_range(&error) {
         true => scenario.key_error(&format!("{key}.{}", error.key), error.value, format!("must be {}", error.legal)),
         false => scenario.key_error(key, format!("{:?}", error.value), legal(&error)),

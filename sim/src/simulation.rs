@@ -2,11 +2,12 @@
 //! is done.
 
 use flashlane_core::decide::Scheduler;
-use flashlane_core::{Completion, Extent, FlowId, Request, RequestId, Time};
+use flashlane_core::{Completion, Duration, Extent, FlowId, Request, RequestId, Time};
 use flashlane_sched::order::KnownResponses;
 use flashlane_ssd::{Config, Device, Replayed};
 
 use super::RunError;
+use super::changes::{Due, Pending};
 use super::entries::Entries;
 use super::feed::Feed;
 use super::flow_state::{BEYOND, FlowState};
@@ -106,6 +107,11 @@ pub struct Simulation<'a> {
     has_closed_loop: bool,
     /// If response times count from the entry into the submission queue.
     entries: Option<Entries>,
+    /// When the drive is changed next; [`Time::NEVER`] if it is not.
+    next_change: Time,
+    changes: Option<Box<Pending>>,
+    /// Requests that came while the drive drained for another scheduler are given to it then.
+    not_before: Time,
 }
 
 impl<'a> Simulation<'a> {
@@ -161,8 +167,16 @@ impl<'a> Simulation<'a> {
             reported,
             has_closed_loop,
             entries,
+            next_change: Time::NEVER,
+            changes: None,
+            not_before: Time::ZERO,
         };
         Ok(run)
+    }
+
+    /// Changes the drive meanwhile.
+    pub(super) fn with_changes(self, changes: Option<Box<Pending>>) -> Simulation<'a> {
+        Simulation { next_change: changes.as_ref().map_or(Time::NEVER, |changes| changes.next()), changes, ..self }
     }
 
     /// Reports how far the run is to `progress`.
@@ -238,6 +252,9 @@ impl<'a> Simulation<'a> {
     #[inline]
     fn step(&mut self) -> Result<bool, RunError> {
         let next = self.earliest();
+        if next.map_or(Time::NEVER, |(at, _)| at) > self.next_change {
+            return self.change();
+        }
         if self.has_closed_loop || next.is_none() {
             let limit = next.map_or_else(|| self.last_limit(), |(at, _)| at);
             let completed = self.device.advance_to_completion(limit);
@@ -252,6 +269,35 @@ impl<'a> Simulation<'a> {
             self.drain_device()?;
         }
         self.submit(flow)?;
+        Ok(true)
+    }
+
+    /// Makes the next change: no request of its instant or before is left to submit.
+    #[cold]
+    fn change(&mut self) -> Result<bool, RunError> {
+        let Some(mut changes) = self.changes.take() else { return Ok(false) };
+        let Some((at, change)) = changes.take() else { return Ok(false) };
+        match change {
+            Due::Priority(flow, priority) => {
+                self.device.advance(at);
+                self.device.set_priority(flow, priority);
+            }
+            Due::Scheduler(scheduler, policy) => {
+                while !self.device.drain(at) {
+                    let next = self.device.next_event();
+                    self.device.drain(next);
+                    self.drain_device()?;
+                }
+                self.drain_device()?;
+                self.device.advance(at);
+                self.observers.scheduler_changes(policy, &mut self.device);
+                self.device.change_scheduler(changes.config(), *scheduler);
+                // Decisions of this instant have been made.
+                self.not_before = (self.device.now() + Duration::from_ns(1)).min(Time::LAST);
+            }
+        }
+        self.next_change = changes.next();
+        self.changes = Some(changes);
         Ok(true)
     }
 
@@ -341,7 +387,7 @@ impl<'a> Simulation<'a> {
         let id = RequestId(self.issued);
         let request = Request { id, flow: FlowId(flow as u16), op: *op, fua: *fua, arrival: *at, extent };
         self.device
-            .submit(*at, &request)
+            .submit((*at).max(self.not_before), &request)
             .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;
         let (at, op) = (*at, *op);
         if let Some(entries) = &mut self.entries {

@@ -83,17 +83,29 @@ fn refused(path: &Path, why: &str) -> RunError {
     RunError::Input(format!("--state {}: {why}", shown::path(path)))
 }
 
-/// A hash of what determines the state before the first request.
+/// A hash of what determines the state before the first request, besides the build.
 pub(super) fn state_hash(config: &Config) -> String {
-    flashlane_scenario::hash_of([about(config).as_bytes()])
+    flashlane_scenario::hash_of([of_drive(config).as_bytes()])
 }
 
 /// What determines the state, a line each.
 fn about(config: &Config) -> String {
+    format!("made by: {}
+{}", maker(), of_drive(config))
+}
+
+/// What determines the state of a build, a line each.
+fn of_drive(config: &Config) -> String {
     let Config { geometry, ftl, mapping, gc, precondition, seed, .. } = config;
     // Which entries of the map memory holds is no part of the state, but how many pages the map has.
-    let map = mapping.map_or(String::new(), |mapping| format!("entries_per_page: {}\n", mapping.entries_per_page));
-    format!("made by: {}\nseed: {seed}\n{precondition:#?}\n{geometry:#?}\n{ftl:#?}\n{map}{gc:#?}\n", maker())
+    let map = mapping.map_or(String::new(), |mapping| format!("entries_per_page: {}
+", mapping.entries_per_page));
+    format!("seed: {seed}
+{precondition:#?}
+{geometry:#?}
+{ftl:#?}
+{map}{gc:#?}
+")
 }
 
 /// Writes the state.

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use flashlane_audit::{Auditor, Verdict};
+use flashlane_audit::{Auditor, Policy, Verdict};
 use flashlane_core::Completion;
 use flashlane_core::event::Stamped;
 use flashlane_host::Seen;
@@ -32,6 +32,8 @@ enum Note {
     Seen(Seen),
     /// No request is outstanding or will come.
     RequestsAreOver,
+    /// Another scheduler decides from here on.
+    SchedulerChanges(Policy),
 }
 
 impl Batch {
@@ -44,6 +46,10 @@ impl Batch {
 
     pub(super) fn seen(&mut self, seen: &Seen) {
         self.note(Note::Seen(*seen));
+    }
+
+    pub(super) fn scheduler_changes(&mut self, policy: Policy) {
+        self.note(Note::SchedulerChanges(policy));
     }
 
     pub(super) fn requests_are_over(&mut self) {
@@ -124,6 +130,11 @@ impl Watchers {
             Note::Seen(seen) => {
                 if let Some(rows) = &mut self.requests {
                     rows.seen(seen)?;
+                }
+            }
+            Note::SchedulerChanges(policy) => {
+                if let Some(auditor) = &mut self.auditor {
+                    auditor.scheduler_changes(*policy);
                 }
             }
             Note::RequestsAreOver => {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use flashlane_serve::Address;
 
 use super::run::Workload;
@@ -30,6 +30,14 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 
+    /// Listen at this path for `flashlane ctl`, for this user only
+    #[arg(long, value_name = "PATH")]
+    pub ctl: Option<PathBuf>,
+
+    /// Number of further flows, each an export of the whole drive: spare1, spare2, ...
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=64), default_value = "0")]
+    pub spare: u16,
+
     /// Seconds that a second of the model takes
     #[arg(long, value_name = "X", value_parser = time_scale, default_value = "1")]
     pub time_scale: f64,
@@ -37,10 +45,45 @@ pub struct ServeArgs {
     /// How long before an event of the drive the server polls instead of sleeping, us
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000), default_value = "20")]
     pub spin_us: u32,
+
+    /// Ask for real-time priority for the thread of the drive (first in, first out, 10)
+    #[arg(long)]
+    pub realtime: bool,
 }
 
 /// The factor of `--time-scale`.
 fn time_scale(text: &str) -> Result<f64, String> {
     let legal = |scale: &f64| (0.001..=1e6).contains(scale);
     text.parse().ok().filter(legal).ok_or_else(|| "must be a number from 0.001 to 1000000".into())
+}
+
+/// What to ask of a server.
+#[derive(Args, Debug)]
+pub struct CtlArgs {
+    /// The path that the server was given with --ctl
+    pub socket: PathBuf,
+
+    /// What to do
+    #[command(subcommand)]
+    pub ask: Ask,
+}
+
+/// What a running server does.
+#[derive(Subcommand, Debug)]
+pub enum Ask {
+    /// Changes the scheduler once the drive has drained, and waits for that
+    Scheduler {
+        /// A scheduler of the catalogue, or of the scenario that is served
+        name: String,
+    },
+    /// Changes the priority of a flow's commands that enter the drive from now on
+    Priority {
+        /// The flow's name
+        flow: String,
+        /// Its priority, 0 lowest, below the drive's `device.front.priority_levels`
+        #[arg(value_parser = clap::value_parser!(u8).range(0..=7))]
+        priority: u8,
+    },
+    /// Prints the figures so far
+    Stats,
 }

@@ -27,7 +27,11 @@ impl Served {
         std::fs::write(desk.join("s.toml"), include_str!("../small.toml")).expect("written");
         let mut command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
         command.args(["serve", "s.toml", "--nbd", "unix:socket"]).args(args).current_dir(desk);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+        Served::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs"))
+    }
+
+    /// A program that has been started, once it serves.
+    fn of(mut child: Child) -> Served {
         let printed = BufReader::new(child.stdout.take().expect("its output"));
         let mut served = Served { child, printed, said: String::new() };
         while !served.said.ends_with("Ctrl-C ends it.\n") {
@@ -111,8 +115,120 @@ fn a_socket_left_over_is_replaced_and_one_in_use_is_not() {
     assert!(text(&again.stderr).contains("--nbd unix:socket: cannot be listened at"), "{}", text(&again.stderr));
     drop(first);
     assert!(desk.path().join("socket").exists(), "what was killed leaves its socket");
-    let said = Served::begin(desk.path(), &[]).end();
+    let again = Served::begin(desk.path(), &["--spare", "2", "--realtime"]);
+    assert!(again.said.contains("spare2"), "{}", again.said);
+    let said = again.end();
     assert!(said.contains("commands: 0 read = 0 done + 0 failed + 0 refused, 0 of them flushes"), "{said}");
+}
+
+/// A change of scheduler and of priority by `ctl`; then `run` and `explain` replay them, and `compare` leaves the one out.
+#[test]
+fn changes_are_made_recorded_and_replayed() {
+    let desk = folder();
+    let path = desk.path();
+    let args = ["--ctl", "ctl", "--record", "r", "--scheduler", "fcfs", "--set", "device.front.priority_levels=2"];
+    let served = Served::begin(path, &args);
+    let ctl = |args: &[&str]| {
+        let done = flashlane(path, &[&["ctl", "ctl"], args].concat());
+        (done.status.code(), text(&done.stdout) + &text(&done.stderr))
+    };
+    assert_eq!(ctl(&["priority", "reader", "1"]), (Some(0), "reader has priority 1 from now on\n".into()));
+    assert_eq!(ctl(&["scheduler", "flin"]), (Some(0), "the scheduler is flin now\n".into()));
+    let (code, stats) = ctl(&["stats"]);
+    assert!(code == Some(0) && stats.starts_with("scheduler flin; "), "{stats}");
+    for (args, said) in [
+        (&["scheduler", "none"][..], "no such scheduler"),
+        (&["priority", "reader", "2"], "must be from 0 to 1"),
+        (&["priority", "nobody", "1"], "no such flow; there are reader, writer"),
+        (&["priority", "reader", "x"], "invalid value 'x'"),
+    ] {
+        let (code, text) = ctl(args);
+        assert!(code == Some(2) && text.contains(said), "{args:?}: {text}");
+    }
+    served.end();
+    assert!(!path.join("ctl").exists(), "it is removed");
+    let (code, text_) = ctl(&["stats"]);
+    assert!(code == Some(2) && text_.contains("is a server running with --ctl"), "{text_}");
+    // Two requests after the changes, and one that comes while the drive drains for a third.
+    let mut record = std::fs::read_to_string(path.join("r")).expect("a record");
+    record.push_str("0,900000000000,0,4096,read,0\n1,900000000000,0,8192,write,0\n");
+    record.push_str("#! 900000000500 scheduler \"fcfs\"\n0,900000001000,0,4096,read,0\n");
+    std::fs::write(path.join("r"), record).expect("written");
+    let run = flashlane(path, &["run", "r", "--no-alone", "--audit"]);
+    let said = text(&run.stdout) + &text(&run.stderr);
+    assert!(said.contains("record: flow 0 has priority 1 from "), "{said}");
+    assert!(said.contains("record: the scheduler is flin from ") && said.contains("no violation"), "{said}");
+    assert!(said.contains("received 3 = completed 3"), "{said}");
+    let explained = flashlane(path, &["explain", "r"]);
+    let said = text(&explained.stdout) + &text(&explained.stderr);
+    assert!(said.contains("record: the scheduler is flin from "), "{said}");
+    for args in [&["compare", "r", "--schedulers", "fcfs,flin"][..], &["run", "r", "--scheduler", "sprinkler"]] {
+        let done = flashlane(path, args);
+        let said = text(&done.stdout) + &text(&done.stderr);
+        let expected =
+            "record: its changes of scheduler (2) are left out: only a run of the recorded scheduler, fcfs, makes them";
+        assert!(done.status.success() && said.contains(expected), "{said}");
+    }
+}
+
+/// Records of another build and of another drive are run, and the run says so; what is no record is refused.
+#[test]
+fn a_record_says_where_it_is_from() {
+    let desk = folder();
+    let path = desk.path();
+    Served::begin(path, &["--record", "r"]).end();
+    let record = std::fs::read_to_string(path.join("r")).expect("a record") + "0,5,0,4096,read,0\n";
+    let run = |record: &str, args: &[&str]| {
+        std::fs::write(path.join("r"), record).expect("written");
+        let done = flashlane(path, &[&["run", "r", "--no-alone"], args].concat());
+        (done.status.code(), text(&done.stdout) + &text(&done.stderr))
+    };
+    let (code, said) = run(&record, &[]);
+    assert!(code == Some(0) && !said.contains("record:"), "{said}");
+    let (code, said) = run(&record.replace("recorded by: flashlane ", "recorded by: flashlane 0.0.1 "), &[]);
+    assert!(code == Some(0) && said.contains("record: recorded by flashlane 0.0.1 "), "{said}");
+    let (code, said) = run(&record, &["--seed", "77"]);
+    assert!(code == Some(0) && said.contains("the drive is not the recorded one"), "{said}");
+    for (change, why) in [
+        ("9 priority 5 0", "a change of priority of flow 5, and there are 2"),
+        ("9 priority 0 7", "a change to priority 7: must be below 1"),
+        ("18446744073709551615 priority 0 0", "a change at 18446744073709551615 ns: must be at"),
+    ] {
+        let (code, said) = run(&format!("{record}#! {change}\n"), &[]);
+        assert!(code == Some(2) && said.contains(why), "{change}: {said}");
+    }
+}
+
+/// Out of file descriptors the server does not accept clients for a while, and does not spin meanwhile.
+#[test]
+fn out_of_descriptors_it_waits() {
+    let desk = folder();
+    std::fs::write(desk.path().join("s.toml"), include_str!("../small.toml")).expect("written");
+    let program = env!("CARGO_BIN_EXE_flashlane");
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("ulimit -n 24; exec {program} serve s.toml --nbd unix:socket")])
+        .current_dir(desk.path());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+    let served = Served::of(child);
+    let socket = desk.path().join("socket");
+    let connect = || std::os::unix::net::UnixStream::connect(&socket).expect("a place in the queue");
+    let many: Vec<_> = (0..40).map(|_| connect()).collect();
+    // Ticks of a hundredth of a second that the process has used.
+    let used = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", served.child.id())).expect("a process");
+        let fields: Vec<&str> = stat.rsplit(')').next().expect("fields").split_whitespace().collect();
+        [fields[11], fields[12]].map(|ticks| ticks.parse::<u64>().expect("ticks")).iter().sum::<u64>()
+    };
+    let before = used();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let spent = used() - before;
+    assert!(spent < 20, "{spent} ticks");
+    drop(many);
+    let mut greeting = [0; 8];
+    connect().read_exact(&mut greeting).expect("a greeting");
+    assert_eq!(&greeting, b"NBDMAGIC");
+    served.end();
 }
 
 #[test]
@@ -131,7 +247,9 @@ fn what_is_wrong_is_refused() {
         (&["s.toml", "--nbd", "unix:socket", "--data", "file"], "--data file: has 9 bytes, and the drive has "),
         (&["s.toml", "--nbd", "unix:socket", "--time-scale", "0"], "must be a number from 0.001 to 1000000"),
         (&["s.toml", "--nbd", "unix:socket", "--spin-us", "x"], "--spin-us"),
+        (&["s.toml", "--nbd", "unix:socket", "--spare", "65"], "--spare"),
         (&["s.toml", "--nbd", "unix:socket", "--scheduler", "none"], "\"none\""),
+        (&["s.toml", "--nbd", "unix:socket", "--ctl", "file"], "--ctl file: cannot be listened at"),
         (&["h.toml", "--nbd", "unix:socket"], "host"),
         (&["none.toml", "--nbd", "unix:socket"], "none.toml"),
     ] {

@@ -8,6 +8,7 @@ mod columns;
 mod conditions;
 mod config;
 mod nbd;
+mod records;
 mod scenario;
 mod state_files;
 mod stores;
@@ -21,6 +22,7 @@ pub const ALL: &[Target] = &[
     conditions::TARGET,
     config::TARGET,
     nbd::TARGET,
+    records::TARGET,
     scenario::TARGET,
     state_files::TARGET,
     stores::TARGET,

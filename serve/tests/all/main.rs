@@ -19,6 +19,7 @@ const SCENARIO: &str = "\
 scheduler = \"read-first\"
 [device]
 preset = \"flin-isca18\"
+front.priority_levels = 2
 geometry.blocks_per_plane = 32
 geometry.pages_per_block = 16
 ftl.over_provisioning_percent = 60
@@ -43,13 +44,15 @@ impl Served {
     }
 
     fn recorded(socket: &Path, data: Place, time_scale: f64, text: String, record: Option<PathBuf>) -> Served {
+        let control = Some(socket.with_extension("ctl"));
         let nbd = flashlane_serve::Address::Unix(socket.to_owned());
-        let options = Options { nbd, data, time_scale, spin: Duration::from_micros(20), record };
+        let options = Options { nbd, data, time_scale, spin: Duration::from_micros(20), record, control };
         let (tell, told) = channel();
         // The drive's scheduler stays on the thread that made it.
         let thread = std::thread::spawn(move || {
-            let scenario = Scenario::parse("t.toml", text).unwrap_or_else(|why| panic!("{why}"));
-            let drive = flashlane_sim::drive(&scenario).unwrap_or_else(|why| panic!("{why}"));
+            let mut scenario = Scenario::parse("t.toml", text).unwrap_or_else(|why| panic!("{why}"));
+            scenario.add_spare_flows(1).unwrap_or_else(|why| panic!("{why}"));
+            let drive = flashlane_sim::drive(&scenario, Vec::new()).unwrap_or_else(|why| panic!("{why}"));
             let (ready, stop) = open(drive, &options, &[]).unwrap_or_else(|why| panic!("{why}"));
             tell.send(stop).expect("a test");
             ready.run(&mut |_| {}).unwrap_or_else(|why| panic!("{why}"))
@@ -112,7 +115,7 @@ fn what_was_written_is_read() {
         let mut neighbour = Client::open(&socket, "db", structured);
         assert!(neighbour.read(0, 1 << 20).iter().all(|byte| *byte == 0), "the tenants have parts of their own");
         let report = served.end();
-        let [db, backup] = &report.exports[..] else { panic!("two exports") };
+        let [db, backup, _] = &report.exports[..] else { panic!("two exports and a spare one") };
         assert_eq!((db.name.as_str(), db.received, db.completed()), ("db", [1, 0], 1));
         assert_eq!((backup.received.iter().sum::<u64>(), backup.completed(), backup.failed), (365, 366, 0));
         assert_eq!((db.flushes, backup.flushes), ([0, 0], [1, 1]));
@@ -130,6 +133,27 @@ fn what_was_written_is_read() {
     }
     let size = std::fs::metadata(&file).expect("the file").len();
     assert!(size > 16 << 20, "the whole drive, {size} bytes");
+}
+
+/// The flows' slices are parts of their own; a spare flow sees all of them.
+#[test]
+fn exports_are_views_of_one_drive() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("socket");
+    let served = Served::begin(&socket, Place::Memory, 0.01);
+    let [mut db, mut backup, mut spare] = ["db", "backup", "spare1"].map(|export| Client::open(&socket, export, true));
+    assert_eq!(db.bytes, backup.bytes);
+    assert!(spare.bytes >= 2 * db.bytes);
+    db.write(512, &[1; 1024]);
+    backup.write(0, &[2; 512]);
+    assert_eq!(spare.read(512, 1024), [1; 1024]);
+    let second = db.bytes;
+    assert_eq!(spare.read(second, 512), [2; 512]);
+    spare.write(second + 512, &[3; 512]);
+    assert_eq!(backup.read(0, 1024), [[2; 512], [3; 512]].concat());
+    let report = served.end();
+    let names: Vec<&str> = report.exports.iter().map(|export| export.name.as_str()).collect();
+    assert_eq!(names, ["db", "backup", "spare1"]);
 }
 
 /// A read takes as long as the drive does, times the scale; sixteen at once on sixteen chips take as long as one.

@@ -1,17 +1,18 @@
 //! What a served drive was given, replayed by a run: the same response times to the nanosecond.
 
 use std::path::Path;
+use std::time::Duration;
 
 use flashlane_core::Op;
 use flashlane_scenario::Scenario;
-use flashlane_serve::{Place, Report};
+use flashlane_serve::{Place, Report, send};
 use flashlane_sim::{ObserverOptions, Outcome, run_observed};
 
 use super::client::Client;
 use super::{SCENARIO, Served, mixed};
 
 /// Serves `requests` random commands of each tenant, thirty-two at a time, with flushes between them.
-fn served(folder: &Path, scheduler: &str, requests: usize) -> (std::path::PathBuf, Report) {
+fn served(folder: &Path, scheduler: &str, requests: usize, changes: &[(u64, &str)]) -> (std::path::PathBuf, Report) {
     let (socket, record) = (folder.join(format!("{scheduler}.socket")), folder.join(format!("{scheduler}.record")));
     let text = SCENARIO.replace("\"read-first\"", &format!("\"{scheduler}\""));
     let served = Served::recorded(&socket, Place::Memory, 1.0, text, Some(record.clone()));
@@ -40,6 +41,11 @@ fn served(folder: &Path, scheduler: &str, requests: usize) -> (std::path::PathBu
         })
     };
     let tenants = [tenant("db", 5), tenant("backup", 6)];
+    let control = socket.with_extension("ctl");
+    for (pause_ms, command) in changes {
+        std::thread::sleep(Duration::from_millis(*pause_ms));
+        send(&control, command).unwrap_or_else(|why| panic!("{command}: {why}"));
+    }
     tenants.into_iter().for_each(|tenant| tenant.join().expect("served"));
     (record, served.end())
 }
@@ -52,11 +58,28 @@ fn replay(record: &Path) -> Outcome {
 #[test]
 fn a_replay_is_equal_to_the_nanosecond() {
     let folder = tempfile::tempdir().expect("a folder");
-    for scheduler in ["fr-fcfs", "slacker", "flin"] {
-        let (record, report) = served(folder.path(), scheduler, 5_000);
+    let changes: [&[(u64, &str)]; 3] = [
+        &[
+            (40, "priority db 1"),
+            (40, "scheduler flin"),
+            (40, "priority db 0"),
+            (30, "priority backup 1"),
+            (40, "scheduler slacker"),
+        ],
+        &[(60, "priority backup 1"), (60, "priority db 1"), (30, "priority backup 0")],
+        &[
+            (30, "scheduler sos"),
+            (40, "scheduler flin"),
+            (0, "scheduler fcfs"),
+            (30, "priority db 1"),
+            (20, "scheduler flin"),
+        ],
+    ];
+    for (scheduler, changes) in ["fr-fcfs", "slacker", "flin"].into_iter().zip(changes) {
+        let (record, report) = served(folder.path(), scheduler, 5_000, changes);
         assert!(report.recorded.as_ref().is_some_and(|lines| lines.as_ref().is_ok_and(|lines| *lines > 10_000)));
         let outcome = replay(&record);
-        for (live, again) in report.exports.iter().zip(&outcome.flows) {
+        for (live, again) in report.exports.iter().zip(&outcome.flows).take(2) {
             assert_eq!(live.completed() - live.flushes[1], 5_000);
             for op in [Op::Read, Op::Write] {
                 let (live, again) = (&live.response[op.index()], again.response(op));

@@ -1,0 +1,190 @@
+//! What was changed of a served drive while it was recorded (`flashlane ctl`), and by which build from which state.
+//!
+//! A change is a line of the record, `#! ns scheduler NAME` (or a mix as JSON) or `#! ns priority FLOW N`: a comment for whoever reads the
+//! requests only. It holds for what comes after it; requests of its instant come before it.
+
+use std::fmt::Write as _;
+use std::io::{self, BufRead};
+
+use super::scheduler::SchedulerChoice;
+
+/// How a line of a change begins.
+const CHANGE: &[u8] = b"#! ";
+
+/// How the lines of the head begin that say by what the record was made, and in which state the drive was.
+const BUILD: &str = "# recorded by: flashlane ";
+const STATE: &str = "# state before the first request: ";
+
+/// The most bytes of a line of a change, and the most changes of a record.
+const LINE_BYTES: usize = 64 << 10;
+const MAX_CHANGES: usize = 100_000;
+
+/// What a record says besides the drive and its requests.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Recording {
+    /// The name of the scheduler at the beginning.
+    pub scheduler: String,
+    /// The build that served it: version and figures.
+    pub build: String,
+    /// A hash of what determines the drive's state before the first request, and what the record says of that state.
+    pub state: String,
+    /// Changes with their instants, simulated ns, in order.
+    pub changes: Vec<(u64, Change)>,
+}
+
+/// A change of a served drive.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Change {
+    /// Another scheduler decides once the drive has drained.
+    Scheduler(SchedulerChoice),
+    /// Commands of this flow, by number, that enter from then on have this priority.
+    Priority {
+        /// The flow's number.
+        flow: u16,
+        /// Its priority, 0 lowest.
+        priority: u8,
+    },
+}
+
+impl Change {
+    /// The line of a record that says so.
+    pub fn line(&self, ns: u64) -> String {
+        let mut line = format!("#! {ns} ");
+        let _ = match self {
+            Change::Scheduler(choice) => {
+                let choice = serde_json::to_string(choice).expect("a choice with text keys has a JSON form");
+                writeln!(line, "scheduler {choice}")
+            }
+            Change::Priority { flow, priority } => writeln!(line, "priority {flow} {priority}"),
+        };
+        line
+    }
+
+    fn parse(line: &[u8]) -> Option<(u64, Change)> {
+        let line = std::str::from_utf8(line).ok()?;
+        let (ns, change) = line.split_once(' ')?;
+        let change = match change.split_once(' ')? {
+            ("scheduler", choice) => Change::Scheduler(serde_json::from_str(choice).ok()?),
+            ("priority", both) => {
+                let (flow, priority) = both.split_once(' ')?;
+                Change::Priority { flow: flow.parse().ok()?, priority: priority.parse().ok().filter(|&p| p < 8)? }
+            }
+            _ => return None,
+        };
+        Some((ns.parse().ok()?, change))
+    }
+}
+
+impl Recording {
+    /// The lines of the head that say what made the record and in which state the drive was.
+    pub(super) fn about(build: &str, state: &str) -> String {
+        format!("{BUILD}{build}\n{STATE}{state}\n")
+    }
+
+    /// Takes a line of the head, if it says what made the record or in which state the drive was.
+    pub(super) fn take(&mut self, line: &str) {
+        let line = line.trim_end_matches('\n');
+        if let Some(build) = line.strip_prefix(BUILD) {
+            build.clone_into(&mut self.build);
+        } else if let Some(state) = line.strip_prefix(STATE) {
+            state.clone_into(&mut self.state);
+        }
+    }
+
+    /// Reads the changes among the requests.
+    ///
+    /// # Errors
+    /// A file that cannot be read; a change that is none, or is out of order.
+    pub(super) fn read_changes(&mut self, mut input: impl BufRead) -> Result<(), String> {
+        let mut line = Vec::new();
+        while next_change(&mut input, &mut line).map_err(|why| format!("cannot be read: {why}"))? {
+            let shown = || String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+            let Some((ns, change)) = Change::parse(&line[CHANGE.len()..]) else {
+                let legal = "must be `#! NS scheduler NAME` or `#! NS priority FLOW N` with a priority from 0 to 7";
+                return Err(format!("a change, {:?}, {legal}", shown()));
+            };
+            if self.changes.last().is_some_and(|&(before, _)| before > ns) {
+                return Err(format!("a change, {:?}, must not be before the one above it", shown()));
+            }
+            if self.changes.len() == MAX_CHANGES {
+                return Err(format!("has more than {MAX_CHANGES} changes"));
+            }
+            self.changes.push((ns, change));
+        }
+        Ok(())
+    }
+}
+
+/// Puts the next line of a change into `line`, without its end; whether there is one. Other lines are skipped, however long they are, and a
+/// last line without an end, which was cut off.
+fn next_change(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let mut is_skipped = false;
+    loop {
+        let bytes = match input.fill_buf() {
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
+        if bytes.is_empty() {
+            return Ok(false);
+        }
+        let end = bytes.iter().position(|&byte| byte == b'\n');
+        if !is_skipped {
+            line.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
+            let begins = CHANGE.len().min(line.len());
+            is_skipped = line[..begins] != CHANGE[..begins] || line.len() > LINE_BYTES;
+        }
+        let used = end.map_or(bytes.len(), |end| end + 1);
+        input.consume(used);
+        if end.is_some() {
+            if !is_skipped && line.len() >= CHANGE.len() {
+                return Ok(true);
+            }
+            line.clear();
+            is_skipped = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::BufReader;
+
+    fn read(text: &str, buffer: usize) -> Result<Vec<(u64, Change)>, String> {
+        let mut recording = Recording::default();
+        recording.read_changes(BufReader::with_capacity(buffer, text.as_bytes()))?;
+        Ok(recording.changes)
+    }
+
+    /// Every change comes back, through buffers of any size, between requests and comments; a last line that was cut off is left out.
+    #[test]
+    fn changes_are_read_as_they_were_written() {
+        let mix = "{\"base\":\"flin\",\"preempt\":\"never\",\"name\":\"a b\"}";
+        let changes = vec![
+            (5, Change::Scheduler(SchedulerChoice::Named("flin".into()))),
+            (5, Change::Priority { flow: 3, priority: 7 }),
+            (1 << 60, Change::Scheduler(serde_json::from_str(mix).expect("a mix"))),
+        ];
+        let mut text = String::from("0,1,2,3,read,0\n# a comment\n#!\n");
+        for (ns, change) in &changes {
+            text.push_str(&change.line(*ns));
+            text.push_str("1,9,8192,4096,write,1\n");
+        }
+        text.push_str("#! 1152921504606846977 priority 1 ");
+        for buffer in [1, 2, 3, 7, 64, 4096] {
+            assert_eq!(read(&text, buffer).as_ref(), Ok(&changes), "{buffer}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_change_is_refused() {
+        for line in ["x priority 0 1", "5 priority 0 8", "5 priority 0", "5 scheduler flin", "5 pause", "5"] {
+            let why = read(&format!("#! {line}\n"), 64).expect_err(line);
+            assert!(why.contains(line) && why.contains("must be"), "{why}");
+        }
+        let why = read("#! 7 priority 0 1\n#! 6 priority 0 1\n", 64).expect_err("back in time");
+        assert!(why.contains("must not be before"), "{why}");
+        assert_eq!(read(&format!("#! 5 priority {}\n", "0".repeat(LINE_BYTES)), 64), Ok(Vec::new()), "no line of ours");
+    }
+}

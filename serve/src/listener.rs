@@ -1,0 +1,87 @@
+//! Sockets that clients connect to.
+
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use rustix::fd::{AsFd, BorrowedFd};
+
+use crate::address::Address;
+use crate::connection::Socket;
+
+/// The file of a socket, which is removed at the end.
+#[derive(Debug)]
+pub(crate) struct SocketFile(PathBuf);
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A listener of either kind.
+pub(crate) enum Listener {
+    Unix { listener: UnixListener, _file: SocketFile },
+    Tcp(TcpListener),
+}
+
+impl Listener {
+    pub(crate) fn open(address: &Address) -> io::Result<Listener> {
+        match address {
+            Address::Unix(path) => bind_unix(path).map(|(listener, file)| Listener::Unix { listener, _file: file }),
+            Address::Tcp(address) => TcpListener::bind(address).map(Listener::Tcp),
+        }
+    }
+
+    pub(crate) fn accept(&self) -> io::Result<Socket> {
+        match self {
+            Listener::Unix { listener, .. } => {
+                let (socket, _) = listener.accept()?;
+                socket.set_nonblocking(true)?;
+                Ok(Socket::Unix(socket))
+            }
+            Listener::Tcp(listener) => {
+                let (socket, _) = listener.accept()?;
+                socket.set_nonblocking(true)?;
+                socket.set_nodelay(true)?;
+                Ok(Socket::Tcp(socket))
+            }
+        }
+    }
+
+    pub(crate) fn prepare(&self) -> io::Result<()> {
+        match self {
+            Listener::Unix { listener, .. } => listener.set_nonblocking(true),
+            Listener::Tcp(listener) => listener.set_nonblocking(true),
+        }
+    }
+}
+
+/// Listens at a path; the socket of a server that did not end by itself is replaced.
+pub(crate) fn bind_unix(path: &Path) -> io::Result<(UnixListener, SocketFile)> {
+    let bound = match UnixListener::bind(path) {
+        Err(why) if why.kind() == io::ErrorKind::AddrInUse && is_left_over(path) => {
+            std::fs::remove_file(path)?;
+            UnixListener::bind(path)
+        }
+        bound => bound,
+    };
+    Ok((bound?, SocketFile(path.to_owned())))
+}
+
+/// Whether a file is the socket of a server that did not end by itself: nobody listens there.
+fn is_left_over(path: &Path) -> bool {
+    let refused = || UnixStream::connect(path).is_err_and(|why| why.kind() == io::ErrorKind::ConnectionRefused);
+    std::fs::metadata(path).is_ok_and(|found| found.file_type().is_socket()) && refused()
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Listener::Unix { listener, .. } => listener.as_fd(),
+            Listener::Tcp(listener) => listener.as_fd(),
+        }
+    }
+}
