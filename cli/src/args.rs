@@ -20,7 +20,7 @@ pub use paper::PaperArgs;
 pub use recommend::RecommendArgs;
 use run::words;
 pub use run::{Format, Output, Workload};
-pub use serve::{Ask, CtlArgs, ServeArgs};
+pub use serve::{CtlArgs, CtlCommand, ServeArgs};
 pub use sweep::SweepArgs;
 
 /// The version, and the processors that this build runs on.

@@ -37,7 +37,7 @@ mod linux {
     use flashlane_report::metrics::Histogram;
     use flashlane_serve::{Options, Place, Report};
 
-    use crate::args::{Ask, CtlArgs, ServeArgs};
+    use crate::args::{CtlArgs, CtlCommand, ServeArgs};
     use crate::fail::Failure;
     use crate::plan;
     use crate::progress;
@@ -100,9 +100,9 @@ mod linux {
     /// Asks a server for something, and prints its answer.
     pub(super) fn control(args: &CtlArgs) -> Result<(), Failure> {
         let command = match &args.ask {
-            Ask::Scheduler { name } => format!("scheduler {name}"),
-            Ask::Priority { flow, priority } => format!("priority {flow} {priority}"),
-            Ask::Stats => "stats".into(),
+            CtlCommand::Scheduler { name } => format!("scheduler {name}"),
+            CtlCommand::Priority { flow, priority } => format!("priority {flow} {priority}"),
+            CtlCommand::Stats => "stats".into(),
         };
         let answer = flashlane_serve::send(&args.socket, &command).map_err(Failure::Input)?;
         print(&format!("{}\n", shown::escaped_lines(&answer)))

@@ -16,6 +16,8 @@
 //! assign          keys set by their path
 //! resolve         defaults, ranges
 //! recording       the head of a record of a served drive
+//! changes         what was changed of it while it was recorded
+//! spare           further flows of a served drive
 //! required        keys that a device must have
 //! names           what schedulers and flows may be called
 //! limits          how long, how many

@@ -19,7 +19,7 @@ use crate::listener::{SocketFile, bind_unix};
 use crate::snapshot::Snapshot;
 
 /// How long a client of the control socket may take to say what it wants.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest line that it may send, bytes.
 const LINE_BYTES: u64 = 4096;
@@ -29,7 +29,7 @@ pub(crate) type Reply = Result<String, String>;
 
 /// What is asked of the thread of the drive; each is answered once.
 #[derive(Debug)]
-pub(crate) enum Ask {
+pub(crate) enum ControlRequest {
     /// Its figures.
     Snapshot(Sender<Snapshot>),
     /// Another scheduler, by name.
@@ -41,14 +41,14 @@ pub(crate) enum Ask {
 /// Where the thread of the drive finds what is asked.
 #[derive(Debug)]
 pub(crate) struct Asks {
-    list: Receiver<Ask>,
+    list: Receiver<ControlRequest>,
     wakes: Arc<OwnedFd>,
 }
 
 /// Asks the thread of the drive.
 #[derive(Clone, Debug)]
 pub struct Asker {
-    list: Sender<Ask>,
+    list: Sender<ControlRequest>,
     wakes: Arc<OwnedFd>,
 }
 
@@ -66,7 +66,7 @@ impl Asks {
     }
 
     /// What has been asked since.
-    pub(crate) fn take(&self) -> Vec<Ask> {
+    pub(crate) fn take(&self) -> Vec<ControlRequest> {
         let _ = rustix::io::read(&*self.wakes, &mut [0; 8]);
         self.list.try_iter().collect()
     }
@@ -74,7 +74,7 @@ impl Asks {
 
 impl Asker {
     /// Asks, and waits for the answer; `None` if the server has ended.
-    fn ask<T>(&self, ask: impl FnOnce(Sender<T>) -> Ask) -> Option<T> {
+    fn ask<T>(&self, ask: impl FnOnce(Sender<T>) -> ControlRequest) -> Option<T> {
         let (answer, answered) = channel();
         self.list.send(ask(answer)).ok()?;
         let _ = rustix::io::write(&*self.wakes, &1_u64.to_ne_bytes());
@@ -83,7 +83,7 @@ impl Asker {
 
     /// The server's figures; `None` if it has ended.
     pub fn snapshot(&self) -> Option<Snapshot> {
-        self.ask(Ask::Snapshot)
+        self.ask(ControlRequest::Snapshot)
     }
 
     /// Does what a line says.
@@ -93,11 +93,11 @@ impl Asker {
         let (verb, rest) = line.trim_end().split_once(' ').unwrap_or((line.trim_end(), ""));
         match (verb, rest.rsplit_once(' ')) {
             ("stats", None) => self.snapshot().map_or_else(ended, |snapshot| Ok(snapshot.table())),
-            ("scheduler", _) => self.ask(|answer| Ask::Scheduler(rest.into(), answer)).unwrap_or_else(ended),
+            ("scheduler", _) => self.ask(|answer| ControlRequest::Scheduler(rest.into(), answer)).unwrap_or_else(ended),
             ("priority", Some((flow, priority))) => {
                 let legal = |_| format!("priority {priority}: must be a whole number from 0 to 7");
                 let priority = priority.parse().map_err(legal)?;
-                self.ask(|answer| Ask::Priority(flow.into(), priority, answer)).unwrap_or_else(ended)
+                self.ask(|answer| ControlRequest::Priority(flow.into(), priority, answer)).unwrap_or_else(ended)
             }
             _ => Err("must be `scheduler NAME`, `priority FLOW N` or `stats`".into()),
         }
@@ -130,8 +130,8 @@ fn serve(listener: &UnixListener, asker: &Asker) {
 
 /// Answers a client: `ok` or `error`, a line end, and the text.
 fn answer(client: &UnixStream, asker: &Asker) -> io::Result<()> {
-    client.set_read_timeout(Some(PATIENCE))?;
-    client.set_write_timeout(Some(PATIENCE))?;
+    client.set_read_timeout(Some(TIMEOUT))?;
+    client.set_write_timeout(Some(TIMEOUT))?;
     let mut line = String::new();
     BufReader::new(client.take(LINE_BYTES)).read_line(&mut line)?;
     let (kind, text) = match asker.command(&line) {

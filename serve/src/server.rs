@@ -20,7 +20,7 @@ use rustix::fd::{AsFd, OwnedFd};
 
 use crate::connection::Connection;
 use crate::contents::{Contents, Done, Job, Work};
-use crate::control::{self, Ask, Asker, Asks, Reply};
+use crate::control::{self, Asker, Asks, ControlRequest, Reply};
 use crate::listener::{Listener, SocketFile};
 use crate::nbd::{Command, Error, Export, Kind};
 use crate::real_time::{Ended, RealTime};
@@ -45,7 +45,7 @@ const CONTENTS: u64 = u64::MAX - 2;
 const ASKS: u64 = u64::MAX - 3;
 
 /// How long no clients are accepted after one could not be: without a rest the listener would report it again and again.
-const REST: Duration = Duration::from_millis(100);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A command of a client, from its arrival until it is answered.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ pub(crate) struct Server {
     asks: Asks,
     asker: Asker,
     /// Asked while the scheduler is being changed.
-    later: VecDeque<Ask>,
+    later: VecDeque<ControlRequest>,
     schedulers: Schedulers,
     scheduler: String,
     /// The scheduler that follows once the drive has drained.
@@ -280,7 +280,7 @@ impl Server {
                     // Out of descriptors or memory: until others have been closed.
                     if let Some(listener) = &self.listener {
                         let _ = epoll::delete(&self.poll, listener);
-                        self.rests_until = Some(Instant::now() + REST);
+                        self.rests_until = Some(Instant::now() + ACCEPT_PAUSE);
                     }
                     return;
                 }
@@ -538,15 +538,17 @@ impl Server {
             && let Some(ask) = self.later.pop_front()
         {
             match ask {
-                Ask::Snapshot(answer) => drop(answer.send(self.snapshot())),
-                Ask::Scheduler(name, answer) => self.begin_change(name, answer),
-                Ask::Priority(flow, priority, answer) => drop(answer.send(self.set_priority(&flow, priority))),
+                ControlRequest::Snapshot(answer) => drop(answer.send(self.snapshot())),
+                ControlRequest::Scheduler(name, answer) => self.begin_change(name, answer),
+                ControlRequest::Priority(flow, priority, answer) => {
+                    drop(answer.send(self.set_priority(&flow, priority)))
+                }
             }
         }
         let snapshot = (!self.later.is_empty()).then(|| self.snapshot());
         for ask in std::mem::take(&mut self.later) {
             match (ask, &snapshot) {
-                (Ask::Snapshot(answer), Some(snapshot)) => drop(answer.send(snapshot.clone())),
+                (ControlRequest::Snapshot(answer), Some(snapshot)) => drop(answer.send(snapshot.clone())),
                 (ask, _) => self.later.push_back(ask),
             }
         }

@@ -7,7 +7,8 @@ use flashlane_sched::catalogue::{Answers, ByQuestion, Catalogue};
 use super::RunError;
 use super::compare::{Options, compare};
 use super::decisions::{Common, parameters};
-use super::prepare::{prepare, recipe};
+use super::prepare::prepare;
+use super::recipes::recipe;
 use flashlane_report::results::{Attribution, Difference, Measure, SchedulerResult, Summary};
 use flashlane_scenario::{Mix, Scenario, SchedulerChoice};
 

@@ -9,11 +9,10 @@ use flashlane_scenario::{Change, Recording, Scenario};
 use flashlane_sched::catalogue::{Catalogue, Recipe};
 use flashlane_ssd::Config;
 
-use super::prepare::check;
+use super::decisions::Common;
+use super::recipes::{self, check};
 use super::state_file::state_hash;
 use super::{RunError, maker};
-use crate::decisions::Common;
-use crate::prepare;
 
 /// The changes of a record that a run makes, and what is to be said of them.
 #[derive(Clone, Default, Debug)]
@@ -90,7 +89,7 @@ impl Changes {
                     continue;
                 }
                 Change::Scheduler(choice) => {
-                    let recipe = common.decide(scenario.catalogue(), prepare::recipe(choice));
+                    let recipe = common.decide(scenario.catalogue(), recipes::recipe(choice));
                     check(scenario, config, &choice.name(), ("a change of scheduler", &recipe))?;
                     PlannedChange::Scheduler(choice.name(), recipe)
                 }
@@ -113,8 +112,8 @@ impl Changes {
 
     /// Notes the changes that are made, the first few of them in words.
     fn note_made(&mut self) {
-        const FEW: usize = 8;
-        for (at, change) in self.list.iter().take(FEW) {
+        const LISTED: usize = 8;
+        for (at, change) in self.list.iter().take(LISTED) {
             let at = at.ns() as f64 / 1e6;
             self.notes.push(match change {
                 PlannedChange::Scheduler(name, _) => {
@@ -125,8 +124,8 @@ impl Changes {
                 }
             });
         }
-        if self.list.len() > FEW {
-            self.notes.push(format!("and {} more changes", self.list.len() - FEW));
+        if self.list.len() > LISTED {
+            self.notes.push(format!("and {} more changes", self.list.len() - LISTED));
         }
     }
 

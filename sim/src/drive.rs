@@ -8,7 +8,8 @@ use super::RunError;
 use super::available::fits;
 use super::decisions::Common;
 use super::memory::memory;
-use super::prepare::{check, needs_responses, prepare, recipe};
+use super::prepare::{needs_responses, prepare};
+use super::recipes::{check, recipe};
 use super::state_file::state_hash;
 
 /// A drive under a scheduler, and the flows that its requests may come through.

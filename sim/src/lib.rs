@@ -29,6 +29,7 @@ mod pairing;
 mod prepare;
 pub mod processor;
 mod progress;
+mod recipes;
 mod request_rows;
 mod simulation;
 mod spool;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use flashlane_core::Time;
 use flashlane_core::decide::Scheduler;
-use flashlane_sched::catalogue::{Catalogue, Question, Recipe, RecipeError, SHADOW};
+use flashlane_sched::catalogue::{Catalogue, Recipe, SHADOW};
 use flashlane_ssd::Config;
 use flashlane_ssd::config::Precondition;
 
@@ -13,6 +13,7 @@ use super::changes::Changes;
 use super::decisions::{self, Common};
 use super::feed::Feed;
 use super::observers::ObserverOptions;
+use super::recipes::{check, recipe};
 use super::simulation::{Limits, Outcome, Simulation};
 use super::spool::SpoolReader;
 use super::spools::Spools;
@@ -20,7 +21,7 @@ use super::state_file::StateFile;
 use super::states::States;
 use flashlane_outputs::shown;
 use flashlane_report::results::Decisions;
-use flashlane_scenario::{FlowPlan, FlowSource, Mix, ResponseFrom, Run, Scenario, SchedulerChoice};
+use flashlane_scenario::{FlowPlan, FlowSource, ResponseFrom, Run, Scenario, SchedulerChoice};
 
 /// A scenario prepared for its runs; it holds no error that shows without a run.
 pub struct Prepared {
@@ -174,17 +175,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         schedulers.push((choice.name(), recipe));
     }
     let run = &document.run;
-    let wanted = run.alone.unwrap_or(true) && flows.len() > 1;
-    let alone = match (&run.alone_scheduler, wanted) {
-        (_, false) => None,
-        (None, true) => Some(None),
-        (Some(name), true) => {
-            let recipe = Recipe { base: Some(name.clone()), ..Recipe::default() };
-            let recipe = common.decide(catalogue, recipe);
-            check(scenario, &config, name, ("run.alone_scheduler", &recipe))?;
-            Some(Some(recipe))
-        }
-    };
+    let alone = alone(scenario, &config, &common, flows.len())?;
     let limits = limits(run);
     if limits.response_from_entry && host.is_some() {
         let message = "with a [host] section must be \"arrival\": the host's figures count from its threads' calls";
@@ -236,6 +227,26 @@ fn state_file(scenario: &Scenario, config: &Config) -> Result<Option<StateFile>,
     Ok(Some(StateFile::new(path)))
 }
 
+/// Which scheduler serves flows alone, if they are run alone; `Some(None)` means each scheduler its own.
+fn alone(
+    scenario: &Scenario,
+    config: &Config,
+    common: &Common,
+    flows: usize,
+) -> Result<Option<Option<Recipe>>, RunError> {
+    let run = &scenario.document().run;
+    match (&run.alone_scheduler, run.alone.unwrap_or(true) && flows > 1) {
+        (_, false) => Ok(None),
+        (None, true) => Ok(Some(None)),
+        (Some(name), true) => {
+            let recipe = Recipe { base: Some(name.clone()), ..Recipe::default() };
+            let recipe = common.decide(scenario.catalogue(), recipe);
+            check(scenario, config, name, ("run.alone_scheduler", &recipe))?;
+            Ok(Some(Some(recipe)))
+        }
+    }
+}
+
 /// How much is run and measured.
 fn limits(run: &Run) -> Limits {
     Limits {
@@ -245,24 +256,6 @@ fn limits(run: &Run) -> Limits {
         warm_up_requests: run.warm_up_requests.unwrap_or(0),
         response_from_entry: run.response_from == Some(ResponseFrom::Entry),
     }
-}
-
-/// Checks that the scheduler `name`, which stands at `key`, can be built and runs on the device.
-pub(super) fn check(
-    scenario: &Scenario,
-    config: &Config,
-    name: &str,
-    (key, recipe): (&str, &Recipe),
-) -> Result<(), RunError> {
-    let scheduler = scenario.catalogue().build(recipe).map_err(|error| match is_out_of_range(&error) {
-        true => scenario.key_error(&format!("{key}.{}", error.key), error.value, format!("must be {}", error.legal)),
-        false => scenario.key_error(key, format!("{:?}", error.value), legal(&error)),
-    })?;
-    if scheduler.admit.declares().needs_buffer && config.buffer.is_none() {
-        let message = format!("must be at least 1: {name} estimates by what the buffer holds");
-        return Err(scenario.key_error("device.buffer.pages", "0", message).into());
-    }
-    Ok(())
 }
 
 /// The scheduler that the others are compared with.
@@ -275,18 +268,6 @@ fn baseline(scenario: &Scenario, schedulers: &[(String, Recipe)]) -> Result<usiz
     })
 }
 
-/// Whether a recipe error is a parameter's value, not a name.
-fn is_out_of_range(error: &RecipeError) -> bool {
-    !matches!(error.key.as_str(), "scheduler" | "parameter") && Question::named(&error.key).is_none()
-}
-
-/// The legal alternatives of a recipe error, with the nearest name.
-fn legal(error: &RecipeError) -> String {
-    let near = flashlane_scenario::nearest(&error.value, error.legal.split(", "));
-    let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
-    format!("no such {}; there are {}{near}", error.key, error.legal)
-}
-
 /// Whether the scheduler needs known response times.
 pub(super) fn needs_responses(catalogue: &Catalogue, recipe: &Recipe) -> bool {
     catalogue.needs_responses(recipe).unwrap_or(false)
@@ -295,22 +276,6 @@ pub(super) fn needs_responses(catalogue: &Catalogue, recipe: &Recipe) -> bool {
 /// Whether the estimator runs in shadow mode and its estimates are recorded.
 pub(super) fn is_shadowed(recipe: &Recipe) -> bool {
     recipe.params.iter().any(|(name, value)| name == SHADOW.name && *value == 1)
-}
-
-/// The catalogue's recipe for a scheduler of a scenario.
-pub(super) fn recipe(choice: &SchedulerChoice) -> Recipe {
-    match choice {
-        SchedulerChoice::Named(name) => Recipe { base: Some(name.clone()), ..Recipe::default() },
-        SchedulerChoice::Mix(mix) => {
-            let Mix { base, parameters, .. } = &**mix;
-            Recipe {
-                base: base.clone(),
-                answers: mix.answers().into_iter().map(|(q, a)| (q, a.to_owned())).collect(),
-                params: parameters.iter().map(|(name, value)| (name.clone(), *value)).collect(),
-                known: None,
-            }
-        }
-    }
 }
 
 /// Whether `choice` is a control in `scenario`; false where it is no scheduler at all.

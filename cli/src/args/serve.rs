@@ -65,12 +65,12 @@ pub struct CtlArgs {
 
     /// What to do
     #[command(subcommand)]
-    pub ask: Ask,
+    pub ask: CtlCommand,
 }
 
 /// What a running server does.
 #[derive(Subcommand, Debug)]
-pub enum Ask {
+pub enum CtlCommand {
     /// Changes the scheduler once the drive has drained, and waits for that
     Scheduler {
         /// A scheduler of the catalogue, or of the scenario that is served
