@@ -40,14 +40,21 @@ pub fn act(command: TraceCommand) -> Result<(), Failure> {
             };
             let report = convert(&input, out, &options, to)?;
             let c = report.counts;
-            let printed = format!(
+            let mut printed = format!(
                 "{}: {} requests written as {to} (read as {}: {}; {} rejected)",
                 if is_stream { "standard output".into() } else { shown::path(&output) },
-                c.issued(),
+                report.written,
                 report.from,
                 report.reason,
                 c.rejected
             );
+            if report.left_out > 0 {
+                printed +=
+                    &format!("; left out: {} trims, write zeroes or flushes, which {to} has not", report.left_out);
+            }
+            if report.without_fua > 0 {
+                printed += &format!("; {} writes lost their FUA, which {to} has not", report.without_fua);
+            }
             match is_stream {
                 true => note(&printed),
                 false => print(&format!("{printed}\n"))?,

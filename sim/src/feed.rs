@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use flashlane_core::Time;
+use flashlane_core::{Op, Time};
 
 use super::spool::{self, Budget, Spool, SpoolReader};
 use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
@@ -125,7 +125,7 @@ impl Source for Feed {
             Kind::Trace(source, start_bytes) => {
                 let produced = source.next_request(arrival)?;
                 if let (Produced::Request, Span::Bytes { offset, .. }) = (produced, &mut arrival.extent) {
-                    *offset += *start_bytes;
+                    *offset += if arrival.op == Op::Flush { 0 } else { *start_bytes };
                 }
                 Ok(produced)
             }

@@ -90,22 +90,33 @@ pub(super) fn state_hash(config: &Config) -> String {
 
 /// What determines the state, a line each.
 fn about(config: &Config) -> String {
-    format!("made by: {}
-{}", maker(), of_drive(config))
+    format!(
+        "made by: {}
+{}",
+        maker(),
+        of_drive(config)
+    )
 }
 
 /// What determines the state of a build, a line each.
 fn of_drive(config: &Config) -> String {
     let Config { geometry, ftl, mapping, gc, precondition, seed, .. } = config;
     // Which entries of the map memory holds is no part of the state, but how many pages the map has.
-    let map = mapping.map_or(String::new(), |mapping| format!("entries_per_page: {}
-", mapping.entries_per_page));
-    format!("seed: {seed}
+    let map = mapping.map_or(String::new(), |mapping| {
+        format!(
+            "entries_per_page: {}
+",
+            mapping.entries_per_page
+        )
+    });
+    format!(
+        "seed: {seed}
 {precondition:#?}
 {geometry:#?}
 {ftl:#?}
 {map}{gc:#?}
-")
+"
+    )
 }
 
 /// Writes the state.

@@ -1,7 +1,7 @@
 //! Binary blktrace: 48-byte records in the byte order of the recording machine, each with extra bytes (pdu) behind it.
 //!
-//! As in blkparse's text, one action is read, `Q` or `D`; notify records, other actions, discards, flushes without data
-//! and passed-through commands are skipped. Promises an error with file and record number for a broken magic, an
+//! As in blkparse's text, one action is read, `Q` or `D`; notify records, other actions and passed-through commands are skipped. A
+//! discard is a trim, a record with the category of flushes a flush, before the request if it has data. Promises an error with file and record number for a broken magic, an
 //! unknown version, or a record cut short. Must never know that there are other files: [`super::merge`] does.
 
 use std::io::{BufReader, ErrorKind, Read};
@@ -28,9 +28,10 @@ const RECORD: usize = 48;
 const READ: u32 = 1 << 16;
 const WRITE: u32 = 1 << 17;
 const FLUSH: u32 = 1 << 18;
-const PASSED_THROUGH: u32 = 1 << 24;
+const PASSED_THROUGH: u32 = 1 << 25;
 const NOTIFY: u32 = 1 << 26;
 const DISCARD: u32 = 1 << 29;
+const FUA: u32 = 1 << 31;
 /// In the lower half: the pdu names a control group, which does not change the action.
 const CGROUP: u32 = 1 << 8;
 
@@ -150,17 +151,19 @@ impl CpuFile {
             Action::Queue => 1,
             Action::Issue => 7,
         };
-        if action & 0xffff & !CGROUP != wanted || action & (NOTIFY | DISCARD | PASSED_THROUGH) != 0 {
+        if action & 0xffff & !CGROUP != wanted || action & (NOTIFY | PASSED_THROUGH) != 0 {
             return Ok(RecordContent::Other);
         }
+        // The sector of a flush means nothing.
+        let flushes = action & FLUSH != 0;
+        let sector = if flushes && bytes == 0 { 0 } else { sector };
         let op = match (action & READ != 0, action & WRITE != 0) {
+            _ if flushes && bytes == 0 => Op::Flush,
+            _ if action & DISCARD != 0 => Op::Trim,
             (true, false) => Op::Read,
             (false, true) => Op::Write,
             _ => return Ok(RecordContent::Other),
         };
-        if bytes == 0 && action & FLUSH != 0 {
-            return Ok(RecordContent::Other);
-        }
         let Some(offset) = sector.checked_mul(512) else {
             let message = format!("sector {sector}; legal is 0 to {}", u64::MAX / 512);
             return Err(error(self.place(self.number), message));
@@ -169,7 +172,15 @@ impl CpuFile {
             let legal = u64::MAX / self.unit_ns;
             return Err(error(self.place(self.number), format!("time {time}; legal is 0 to {legal} in this unit")));
         };
-        let raw = RawRecord { time_ns, offset, length: u64::from(bytes), op, device: (0, 0) };
+        let raw = RawRecord {
+            time_ns,
+            offset,
+            length: u64::from(bytes),
+            op,
+            fua: op == Op::Write && action & FUA != 0,
+            preflush: flushes && bytes > 0,
+            ..RawRecord::PLAIN
+        };
         Ok(RecordContent::Wanted(Event { raw, device, number: self.number }))
     }
 

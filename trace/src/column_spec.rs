@@ -8,7 +8,7 @@ use flashlane_core::Op;
 use super::TimeUnit;
 
 /// What is legal, for messages.
-pub(super) const LEGAL: &str = "legal is time=COLUMN:UNIT,op=COLUMN,offset=COLUMN[:UNIT],length=COLUMN[:UNIT][,device=COLUMN], such as \
+pub(super) const LEGAL: &str = "legal is time=COLUMN:UNIT,op=COLUMN,offset=COLUMN[:UNIT],length=COLUMN[:UNIT][,device=COLUMN][,fua=COLUMN], such as \
      time=ts:us,op=rw,offset=lba:sectors,length=bytes, where a COLUMN is its name in the header or its number from 1";
 
 /// A column: a name of the header, or a number.
@@ -34,8 +34,30 @@ impl Column {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Meaning {
     Is(Op),
-    /// Neither a read nor a write: the line is no request.
+    /// A write with force unit access.
+    WriteFua,
+    /// The line is no request.
     Skip,
+}
+
+/// The word for a write with force unit access.
+pub(super) const WRITE_FUA: &str = "write-fua";
+
+impl Meaning {
+    /// What a word says, in either case.
+    pub fn of_word(word: &[u8]) -> Option<Meaning> {
+        let op = Op::ALL.into_iter().find(|op| word.eq_ignore_ascii_case(op.name().as_bytes()));
+        op.map(Meaning::Is).or_else(|| word.eq_ignore_ascii_case(WRITE_FUA.as_bytes()).then_some(Meaning::WriteFua))
+    }
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Meaning::Is(op) => op.name(),
+            Meaning::WriteFua => WRITE_FUA,
+            Meaning::Skip => "skipped",
+        }
+    }
 }
 
 /// The columns of a CSV, as the user named them.
@@ -53,6 +75,8 @@ pub struct ColumnSpec {
     pub(super) offset_bytes: u64,
     pub(super) length_bytes: u64,
     pub(super) device: Option<Column>,
+    /// Whether a write has force unit access.
+    pub(super) fua: Option<Column>,
 }
 
 impl ColumnSpec {
@@ -70,6 +94,7 @@ impl ColumnSpec {
             offset_bytes: 1,
             length_bytes: 1,
             device: None,
+            fua: None,
         }
     }
 }
@@ -84,9 +109,9 @@ impl std::str::FromStr for ColumnSpec {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ColumnSpec, String> {
-        const ROLES: [&str; 5] = ["time", "op", "offset", "length", "device"];
+        const ROLES: [&str; 6] = ["time", "op", "offset", "length", "device", "fua"];
         let wrong = |what: String| format!("{what}; {LEGAL}");
-        let mut given: [Option<Given>; 5] = Default::default();
+        let mut given: [Option<Given>; 6] = Default::default();
         for part in split(text, ',') {
             let (role, value) = part.split_once('=').unwrap_or((part, ""));
             let Some(at) = ROLES.iter().position(|known| *known == role.trim()) else {
@@ -100,14 +125,16 @@ impl std::str::FromStr for ColumnSpec {
                 .map_err(|why| wrong(format!("`{}`: {why}", part.trim().escape_debug())))?;
             given[at] = Some(Given { column, rest: pieces.map(|piece| piece.trim().to_owned()).collect() });
         }
-        let [time, op, offset, length, device] = given;
+        let [time, op, offset, length, device, fua] = given;
         let missing = |role: &str| wrong(format!("it does not say which column is the {role}"));
         let time = time.ok_or_else(|| missing("time"))?;
         let op = op.ok_or_else(|| missing("op"))?;
         let offset = offset.ok_or_else(|| missing("offset"))?;
         let length = length.ok_or_else(|| missing("length"))?;
-        if device.as_ref().is_some_and(|device| !device.rest.is_empty()) {
-            return Err(wrong("device: takes a column alone".to_owned()));
+        for (role, given) in [("device", &device), ("fua", &fua)] {
+            if given.as_ref().is_some_and(|given| !given.rest.is_empty()) {
+                return Err(wrong(format!("{role}: takes a column alone")));
+            }
         }
         Ok(ColumnSpec {
             time_unit: time_unit(&time).map_err(wrong)?,
@@ -119,6 +146,7 @@ impl std::str::FromStr for ColumnSpec {
             length_bytes: bytes("length", &length).map_err(wrong)?,
             length: length.column,
             device: device.map(|device| device.column),
+            fua: fua.map(|fua| fua.column),
         })
     }
 }
@@ -166,10 +194,15 @@ fn values(rest: &[String]) -> Result<Vec<(String, Meaning)>, String> {
     let mut values: Vec<(String, Meaning)> = Vec::new();
     for piece in rest {
         let meaning = match piece.split_once('=') {
-            Some((_, "read")) => Meaning::Is(Op::Read),
-            Some((_, "write")) => Meaning::Is(Op::Write),
-            Some((_, "skip")) => Meaning::Skip,
-            _ => return Err(format!("op: `{}`: legal is VALUE=read, VALUE=write or VALUE=skip", piece.escape_debug())),
+            Some((_, "skip")) => Some(Meaning::Skip),
+            Some((_, word)) => Meaning::of_word(word.as_bytes()),
+            None => None,
+        };
+        let Some(meaning) = meaning else {
+            return Err(format!(
+                "op: `{}`: legal is VALUE=read, VALUE=write, VALUE=write-fua, VALUE=trim, VALUE=write-zeroes, VALUE=flush or VALUE=skip",
+                piece.escape_debug()
+            ));
         };
         let value = piece.split_once('=').unwrap_or_default().0.trim();
         if value.is_empty() || values.iter().any(|(known, _)| known == value) {
@@ -181,7 +214,7 @@ fn values(rest: &[String]) -> Result<Vec<(String, Meaning)>, String> {
     let other = |meaning: Meaning| match meaning {
         Meaning::Is(Op::Read) => Some(Meaning::Is(Op::Write)),
         Meaning::Is(Op::Write) => Some(Meaning::Is(Op::Read)),
-        Meaning::Is(_) | Meaning::Skip => None,
+        Meaning::Is(_) | Meaning::WriteFua | Meaning::Skip => None,
     };
     let (zero, one) = match (of("0"), of("1")) {
         (None, None) => (Some(Meaning::Is(Op::Read)), Some(Meaning::Is(Op::Write))),

@@ -72,6 +72,7 @@ pub(super) fn common(line: &Cursor<'_>, columns: Columns) -> Option<RawRecord> {
         length: of_eight(load(bytes, c + 1), d - c - 1) * unit,
         op: [Op::Write, Op::Read][usize::from(bit)],
         device: (a as u32 + 1, b as u32),
+        ..RawRecord::PLAIN
     })
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use flate2::write::GzEncoder;
 use serde::Serialize;
 
-use super::counts::TraceCounts;
+use super::counts::{TraceCounts, is_zero};
 use super::format::outgoing::Unwritten;
 use super::input::origins;
 use super::source::TraceSource;
@@ -32,6 +32,12 @@ pub struct ConvertReport {
     pub counts: TraceCounts,
     /// Requests written.
     pub written: u64,
+    /// Requests left out, because the format does not have their kind (trim, write zeroes, flush).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+    /// Writes with force unit access that were written without, because the format cannot say it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub without_fua: u64,
     /// Times were rounded down to multiples of this.
     pub resolution_ns: u64,
 }
@@ -88,8 +94,17 @@ pub fn convert(
     let mut lines = CompressedOutput::new(file, compression)
         .and_then(|out| LineWriter::new(out, to))
         .map_err(|e| pending.fault(&e))?;
-    let mut written = 0u64;
-    while let Some(request) = source.next_adapted()? {
+    let says = to.about().says;
+    let (mut written, mut left_out, mut without_fua) = (0, 0, 0);
+    while let Some(mut request) = source.next_adapted()? {
+        if !says.has(request.op) {
+            left_out += 1;
+            continue;
+        }
+        if request.fua && !says.fua {
+            request.fua = false;
+            without_fua += 1;
+        }
         let device = source.devices().get(request.device as usize).map_or(&b""[..], Vec::as_slice);
         lines.write(&request, device).map_err(|why| match why {
             Unwritten::Io(e) => ConvertError::Output(pending.fault(&e)),
@@ -106,6 +121,8 @@ pub fn convert(
         to,
         counts: source.counts(),
         written,
+        left_out,
+        without_fua,
         resolution_ns: to.about().resolution_ns,
     })
 }

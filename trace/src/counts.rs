@@ -25,7 +25,7 @@ pub struct TraceCounts {
     pub wrapped: u64,
 }
 
-fn is_zero(count: &u64) -> bool {
+pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
@@ -43,5 +43,7 @@ pub(super) struct AdaptedRequest {
     pub offset: u64,
     pub length: u64,
     pub op: Op,
+    /// Of a write: with force unit access.
+    pub fua: bool,
     pub device: u32,
 }

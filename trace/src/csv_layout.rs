@@ -4,7 +4,7 @@
 //! there are when one is not found. Must never choose silently: [`Layout::words`] says what was found.
 
 use super::TimeUnit;
-use super::column_spec::{Column, ColumnSpec, LEGAL, Meaning};
+use super::column_spec::{Column, ColumnSpec, LEGAL};
 use super::cursor::Cursor;
 use super::error;
 use super::format::cells::{CellReader, cells};
@@ -118,14 +118,15 @@ fn with_separator(
     head: &Head<'_>,
     names: &[String],
 ) -> Result<Layout, String> {
-    let columns = [Some(&spec.time), Some(&spec.op), Some(&spec.offset), Some(&spec.length), spec.device.as_ref()];
-    let mut places = [usize::MAX; 5];
+    let [time, op, offset, length] = [&spec.time, &spec.op, &spec.offset, &spec.length].map(Some);
+    let columns = [time, op, offset, length, spec.device.as_ref(), spec.fua.as_ref()];
+    let mut places = [usize::MAX; 6];
     for (place, column) in places.iter_mut().zip(columns) {
         if let Some(column) = column {
             *place = found(column, names)?;
         }
     }
-    const ROLES: [&str; 5] = ["time", "op", "offset", "length", "device"];
+    const ROLES: [&str; 6] = ["time", "op", "offset", "length", "device", "fua"];
     for (role, place) in places.iter().enumerate() {
         if let Some(other) = places[..role].iter().position(|other| other == place && *place != usize::MAX) {
             return Err(format!("column {} is both {} and {}; {LEGAL}", place + 1, ROLES[other], ROLES[role]));
@@ -144,10 +145,7 @@ fn with_separator(
         name => format!("column {} ({})", place + 1, name.escape_debug()),
     };
     let values = spec.values.iter().map(|(value, meaning)| {
-        let meaning = match meaning {
-            Meaning::Is(op) => op.name(),
-            Meaning::Skip => "skipped",
-        };
+        let meaning = meaning.word();
         format!(", {} = {meaning}", value.escape_debug())
     });
     let in_bytes = |bytes: u64| match bytes {
@@ -165,6 +163,10 @@ fn with_separator(
         in_bytes(spec.length_bytes),
         column(places[3])
     );
+    let words = match spec.fua {
+        Some(_) => format!("{words}; FUA in {}", column(places[5])),
+        None => words,
+    };
     Ok(Layout { reader, time_unit, words })
 }
 
@@ -245,7 +247,7 @@ pub(super) fn own(lines: &[&[u8]]) -> Option<ColumnSpec> {
         let mut units =
             TimeUnit::LIST.iter().map(|unit| ColumnSpec::own(unit.value)).filter(|spec| has(&spec.time.shown()));
         match (units.next(), units.next()) {
-            (Some(spec), None) => Some(spec),
+            (Some(spec), None) => Some(ColumnSpec { fua: has("fua").then(|| Column::Name("fua".to_owned())), ..spec }),
             _ => None,
         }
     })

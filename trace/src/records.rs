@@ -25,6 +25,8 @@ pub(super) struct Record {
     pub offset: u64,
     pub length: u64,
     pub op: Op,
+    /// Of a write: with force unit access.
+    pub fua: bool,
     /// The index of its device among those met so far, if devices are distinguished (else 0).
     pub device: u32,
     /// Its place, for [`Records::place`].
@@ -55,6 +57,8 @@ pub(super) struct Records {
     stream: Stream,
     filter: Option<Vec<u8>>,
     devices: Option<Devices>,
+    /// The request whose flush was the last record.
+    flushed_before: Option<Record>,
     /// The counts of earlier passes.
     earlier: LineCounts,
     skipped: u64,
@@ -121,6 +125,7 @@ impl Records {
             stream,
             filter,
             devices: tell_devices.then(Devices::default),
+            flushed_before: None,
             earlier: LineCounts::default(),
             skipped: 0,
             filtered: 0,
@@ -150,6 +155,7 @@ impl Records {
     pub fn rewind(&mut self) -> Result<(), WorkloadError> {
         self.earlier = self.counts();
         (self.skipped, self.filtered, self.cut_off) = (0, 0, 0);
+        self.flushed_before = None;
         self.stream = match self.recognition.format {
             Format::Blktrace => Stream::binary(&self.origins, &self.how)?,
             _ => {
@@ -163,6 +169,9 @@ impl Records {
     /// The next request.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Record>, WorkloadError> {
+        if self.flushed_before.is_some() {
+            return Ok(self.flushed_before.take());
+        }
         loop {
             let (raw, device, at) = match &mut self.stream {
                 Stream::Text(lines, reader) => {
@@ -204,9 +213,17 @@ impl Records {
                 self.passed = true;
             }
             let device = self.devices.as_mut().map_or(0, |devices| devices.number(device));
-            let RawRecord { time_ns, offset, length, op, .. } = raw;
-            return Ok(Some(Record { time_ns, offset, length, op, device, at }));
+            let RawRecord { time_ns, offset, length, op, fua, preflush, .. } = raw;
+            let record = Record { time_ns, offset, length, op, fua, device, at };
+            return Ok(Some(if preflush { self.flush_before(record) } else { record }));
         }
+    }
+
+    /// The flush that comes before `record`, which is the next one.
+    #[cold]
+    fn flush_before(&mut self, record: Record) -> Record {
+        self.flushed_before = Some(record);
+        Record { offset: 0, length: 0, op: Op::Flush, fua: false, ..record }
     }
 
     /// The place for messages: `file:line`, or `file:record N`.

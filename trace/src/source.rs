@@ -1,12 +1,12 @@
 //! A trace as a flow's requests: options are applied, everything irregular is refused or counted.
 //!
-//! Promises times that begin at the given start and never decrease, requests of at least one byte that are inside the
+//! Promises times that begin at the given start and never decrease, requests of at least one byte (a flush has none) that are inside the
 //! drive, and counts that add up: `requests = issued + rejected`. Open loop: completions change nothing. Must never
 //! know a format.
 
 use std::path::Path;
 
-use flashlane_core::Time;
+use flashlane_core::{Op, Time};
 
 use super::counts::{AdaptedRequest, TraceCounts};
 use super::input::{Origin, origins};
@@ -205,8 +205,8 @@ impl TraceSource {
             let at_ns = self.time(&record)?;
             self.counts.requests += 1;
             self.pass.requests += 1;
-            let Record { op, device, length, .. } = record;
-            if length == 0 || length > self.options.max_request_bytes {
+            let Record { op, fua, device, length, .. } = record;
+            if (length == 0 || length > self.options.max_request_bytes) && !moves_no_data(&record) {
                 self.bad_size(&record)?;
                 continue;
             }
@@ -220,7 +220,7 @@ impl TraceSource {
                 }
             };
             self.at = Some(record.at);
-            return Ok(Some(AdaptedRequest { at_ns, offset, length, op, device }));
+            return Ok(Some(AdaptedRequest { at_ns, offset, length, op, fua, device }));
         }
     }
 
@@ -334,13 +334,19 @@ impl TraceSource {
     }
 }
 
+/// Whether a request of this unusual size is a sound one: a flush, which has none, or a trim, which has no largest.
+#[cold]
+fn moves_no_data(record: &Record) -> bool {
+    record.op == Op::Flush || record.op.unmaps() && record.length > 0
+}
+
 impl Source for TraceSource {
     #[inline]
     fn next_request(&mut self, arrival: &mut Arrival) -> Result<Produced, WorkloadError> {
-        let Some(AdaptedRequest { at_ns, op, offset, length, .. }) = self.next_adapted()? else {
+        let Some(AdaptedRequest { at_ns, op, fua, offset, length, .. }) = self.next_adapted()? else {
             return Ok(Produced::End);
         };
-        *arrival = Arrival { at: Time::from_ns(at_ns), op, fua: false, extent: Span::Bytes { offset, length } };
+        *arrival = Arrival { at: Time::from_ns(at_ns), op, fua, extent: Span::Bytes { offset, length } };
         Ok(Produced::Request)
     }
 

@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::counts::{AdaptedRequest, TraceCounts};
+use super::counts::{AdaptedRequest, TraceCounts, is_zero};
 use super::input::{Origin, origins};
 use super::source::TraceSource;
 use super::{Format, RecordedRate, Speedup, TimeUnit, TraceOptions, error};
@@ -42,6 +42,12 @@ pub struct Sizing {
     pub p99: u64,
     /// Largest size.
     pub max: u64,
+}
+
+impl Sizing {
+    fn is_empty(&self) -> bool {
+        self.requests == 0
+    }
 }
 
 /// Time between an arrival and the next, in nanoseconds.
@@ -82,13 +88,25 @@ pub struct TraceStat {
     pub reads: Sizing,
     /// Writes.
     pub writes: Sizing,
-    /// All requests.
+    /// Reads and writes together.
     pub all: Sizing,
+    /// Trims; absent if there are none, as are the next three.
+    #[serde(skip_serializing_if = "Sizing::is_empty")]
+    pub trims: Sizing,
+    /// Write zeroes.
+    #[serde(skip_serializing_if = "Sizing::is_empty")]
+    pub write_zeroes: Sizing,
+    /// Flushes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub flushes: u64,
+    /// Writes with force unit access.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub fua_writes: u64,
     /// From the first arrival to the last, seconds, after the speed-up.
     pub span_s: f64,
-    /// Requests per second over the span; zero when it has no length.
+    /// Requests of any kind per second over the span; zero when it has no length.
     pub rate_iops: f64,
-    /// Bytes per second over the span.
+    /// Bytes that are read and written per second over the span.
     pub rate_bytes_per_s: f64,
     /// Most requests in any second counted from the first arrival.
     pub peak_iops: u64,
@@ -96,15 +114,15 @@ pub struct TraceStat {
     pub first_byte: u64,
     /// One past the last byte touched: the size of drive that this trace needs.
     pub end_byte: u64,
-    /// Bytes of the 4 KiB pages touched, each counted once.
+    /// Bytes of the 4 KiB pages read or written, each counted once.
     pub footprint_bytes: u64,
     /// Gaps between arrivals.
     pub gaps: Gaps,
-    /// Share of requests that start where the one before on the same device ended.
+    /// Share of reads and writes that start where the one before on the same device ended.
     pub sequential_share: f64,
     /// Share of written 4 KiB pages that had been written before.
     pub rewrite_share: f64,
-    /// Share of requests whose offset or size is no multiple of 4 KiB.
+    /// Share of reads and writes whose offset or size is no multiple of 4 KiB.
     pub unaligned_share: f64,
 }
 
@@ -156,7 +174,8 @@ struct Block {
 /// Sums over one pass.
 struct StatCollector {
     /// Requests of a size, by operation.
-    sizes: [FxHashMap<u64, u64>; 2],
+    sizes: [FxHashMap<u64, u64>; Op::ALL.len()],
+    fua_writes: u64,
     devices: Vec<Device>,
     blocks: FxHashMap<(u32, u64), Block>,
     gaps: Histogram<u64>,
@@ -180,6 +199,7 @@ impl StatCollector {
     fn new() -> Self {
         StatCollector {
             sizes: Default::default(),
+            fua_writes: 0,
             devices: Vec::new(),
             blocks: FxHashMap::default(),
             // Cannot fail: three is a legal number of digits.
@@ -204,19 +224,29 @@ impl StatCollector {
     fn add(&mut self, r: AdaptedRequest) {
         *self.sizes[r.op.index()].entry(r.length).or_default() += 1;
         self.time(r.at_ns);
+        self.fua_writes += u64::from(r.fua);
         let end = r.offset + r.length;
-        self.first_byte = self.first_byte.min(r.offset);
-        self.end_byte = self.end_byte.max(end);
+        if r.op != Op::Flush {
+            self.first_byte = self.first_byte.min(r.offset);
+            self.end_byte = self.end_byte.max(end);
+        }
+        let device = self.device(r.device);
+        device.requests += 1;
+        if !r.op.is_data() {
+            return;
+        }
+        let goes_on = device.next_offset.replace(end) == Some(r.offset);
+        self.sequential += u64::from(goes_on);
         self.unaligned += u64::from(!r.offset.is_multiple_of(PAGE_BYTES) || !r.length.is_multiple_of(PAGE_BYTES));
-        let number = r.device as usize;
+        self.touch(r.device, r.offset / PAGE_BYTES, (end - 1) / PAGE_BYTES, r.op);
+    }
+
+    fn device(&mut self, number: u32) -> &mut Device {
+        let number = number as usize;
         if number >= self.devices.len() {
             self.devices.resize_with(number + 1, Device::default);
         }
-        let device = &mut self.devices[number];
-        device.requests += 1;
-        self.sequential += u64::from(device.next_offset == Some(r.offset));
-        device.next_offset = Some(end);
-        self.touch(r.device, r.offset / PAGE_BYTES, (end - 1) / PAGE_BYTES, r.op);
+        &mut self.devices[number]
     }
 
     fn time(&mut self, at_ns: u64) {
@@ -258,7 +288,7 @@ impl StatCollector {
     }
 
     fn finish(mut self, file: String, source: &TraceSource, speedup: Speedup) -> TraceStat {
-        let [reads, writes] = std::mem::take(&mut self.sizes).map(BTreeMap::from_iter);
+        let [reads, writes, trims, zeroes, flushes] = std::mem::take(&mut self.sizes).map(BTreeMap::from_iter);
         let mut both = reads.clone();
         for (size, count) in &writes {
             *both.entry(*size).or_default() += count;
@@ -268,7 +298,10 @@ impl StatCollector {
         let span_ns = (self.last_ns - self.first_ns.unwrap_or(0)) as f64;
         let span_s = span_ns / 1e9;
         let (format, time_unit) = (source.recognition().format, source.time_unit());
-        let recorded = RecordedRate { requests: all.requests, bytes: all.bytes, span_ns: span_ns * speedup.factor() };
+        let [trims, write_zeroes] = [trims, zeroes].map(|table| sizing(&table));
+        let flushes = flushes.values().sum();
+        let requests = all.requests + trims.requests + write_zeroes.requests + flushes;
+        let recorded = RecordedRate { requests, bytes: all.bytes, span_ns: span_ns * speedup.factor() };
         let per_second = |amount: u64| if span_s > 0.0 { amount as f64 / span_s } else { 0.0 };
         // A sum does not depend on the order of the map.
         let pages: u64 =
@@ -285,11 +318,15 @@ impl StatCollector {
             reads: sizing(&reads),
             writes: sizing(&writes),
             all,
+            trims,
+            write_zeroes,
+            flushes,
+            fua_writes: self.fua_writes,
             span_s,
-            rate_iops: per_second(all.requests),
+            rate_iops: per_second(requests),
             rate_bytes_per_s: per_second(all.bytes),
             peak_iops: self.peak,
-            first_byte: self.first_byte,
+            first_byte: self.first_byte.min(self.end_byte),
             end_byte: self.end_byte,
             footprint_bytes: pages * PAGE_BYTES,
             gaps: self.gap_figures(),

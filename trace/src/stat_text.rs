@@ -27,13 +27,7 @@ impl fmt::Display for TraceStat {
             write!(f, " {} ({requests})", escaped(name))?;
         }
         writeln!(f, "{}", if self.devices.len() > DEVICES { " ..." } else { "" })?;
-        writeln!(
-            f,
-            "\n                requests   share         bytes       mean     min     p50     p90     p99        max"
-        )?;
-        for (name, sizing) in [("reads", &self.reads), ("writes", &self.writes), ("all", &self.all)] {
-            row(f, name, sizing, self.all.requests)?;
-        }
+        requests_by_kind(self, f)?;
         writeln!(f, "\nspan          {:.3} s", self.span_s)?;
         let megabytes = self.rate_bytes_per_s / 1e6;
         writeln!(
@@ -69,6 +63,29 @@ impl fmt::Display for TraceStat {
             100.0 * self.unaligned_share
         )
     }
+}
+
+/// The table of the kinds of requests.
+fn requests_by_kind(stat: &TraceStat, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    writeln!(
+        f,
+        "\n                requests   share         bytes       mean     min     p50     p90     p99        max"
+    )?;
+    let commands = [("trims", &stat.trims), ("zeroes", &stat.write_zeroes)];
+    let of_all = stat.all.requests + stat.trims.requests + stat.write_zeroes.requests + stat.flushes;
+    for (name, sizing) in [("reads", &stat.reads), ("writes", &stat.writes), ("all", &stat.all)] {
+        row(f, name, sizing, of_all)?;
+    }
+    for (name, sizing) in commands.into_iter().filter(|(_, sizing)| sizing.requests > 0) {
+        row(f, name, sizing, of_all)?;
+    }
+    if stat.flushes > 0 {
+        writeln!(f, "flushes    {:>13} {:>5.1} %", stat.flushes, 100.0 * stat.flushes as f64 / of_all as f64)?;
+    }
+    if stat.fua_writes > 0 {
+        writeln!(f, "FUA        {} of the writes", stat.fua_writes)?;
+    }
+    Ok(())
 }
 
 /// One line of the size table.

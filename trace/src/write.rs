@@ -51,7 +51,8 @@ impl<W: Write> LineWriter<W> {
         self.number += 1;
         let device = device_number(name).unwrap_or(u64::from(r.device));
         let (ns, number, format) = (r.at_ns, self.number, self.format.title());
-        let request = Outgoing { ns, offset: r.offset, length: r.length, op: r.op, name, device, number, format };
+        let request =
+            Outgoing { ns, offset: r.offset, length: r.length, op: r.op, fua: r.fua, name, device, number, format };
         self.text.clear();
         self.lines.request(&mut self.text, &request)?;
         self.out.write_all(&self.text)?;

@@ -1,8 +1,8 @@
 //! Trace readers: whatever a file contains, each reader yields legal requests in order of time or an error.
 
-use flashlane_core::Time;
 use flashlane_core::arrival::{Arrival, Next, Source, Span};
 use flashlane_core::choice::Choice;
+use flashlane_core::{Op, Time};
 use flashlane_trace::{Beyond, Format, Sizes, TimeOrder, TimeUnit, TraceOptions, TraceSource};
 
 use crate::Target;
@@ -15,7 +15,24 @@ pub const TARGET: Target = Target {
     name: "traces",
     about: "every trace reader: no panic, no request beyond the drive, no time that runs backwards",
     seeds,
-    words: &["Read", "Write", "R", "W", ",", " ", "\n", "128166372003061629", "fio version 3 iolog", "Q", "+", "0.5"],
+    words: &[
+        "Read",
+        "Write",
+        "R",
+        "W",
+        ",",
+        " ",
+        "\n",
+        "128166372003061629",
+        "fio version 3 iolog",
+        "Q",
+        "+",
+        "0.5",
+        "trim",
+        "sync",
+        "flush",
+        "FWFS",
+    ],
     feed,
 };
 
@@ -29,7 +46,10 @@ fn seeds() -> Vec<Vec<u8>> {
         "1538323200,8,8,0,1283\n1538323201,16,8,1,1283\n",
         "Timestamp,Response,IOType,LUN,Offset,Size\n1455592863.1,0.001,R,0,4096,512\n",
         "8,0 0 1 0.000000001 77 Q R 8 + 8 [fio]\n8,0 0 2 0.000000002 77 D W 16 + 8 [fio]\n",
+        "8,0 0 1 0.1 7 Q FWFSM 8 + 8 [a]\n8,0 0 2 0.2 7 Q FWS [a]\n8,0 0 3 0.3 7 Q D 0 + 80 [a]\n8,0 0 4 0.4 7 Q WFS 8 + 8\n",
         "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a read 0 4096\nwait 10\n/dev/a write 4096 512\n",
+        "fio version 3 iolog\n1 /dev/a trim 0 4096\n2 /dev/a sync 8 0\n3 /dev/a datasync\n",
+        "time_us,op,offset,length,fua\n1,trim,0,4096,0\n2,flush,,,\n3,write,0,512,1\n4,write-zeroes,0,512,\n",
         "time_us,op,offset,length\n1,read,0,4096\n2.5,write,4096,512\n",
         "fio version 3 iolog\n1 /dev/a read 0 4096\n2 /dev/a write 4096 512\n",
     ];
@@ -59,6 +79,11 @@ fn feed(input: &[u8]) -> String {
     };
     let inside = |arrival: &Arrival| {
         let Span::Bytes { offset, length } = arrival.extent else { panic!("a trace speaks of bytes") };
+        if arrival.op == Op::Flush {
+            assert!(offset == 0 && length == 0, "a flush at {offset} + {length}");
+            return;
+        }
+        assert!(arrival.op == Op::Write || !arrival.fua, "force unit access of a {}", arrival.op.name());
         assert!(length > 0 && offset < DRIVE && length <= DRIVE - offset, "{offset} + {length}");
     };
     let answer = read(&mut source, inside);

@@ -2,8 +2,9 @@
 //!
 //! Owns the form in which a spool holds requests. A block is a list of requests: each has a byte with the widths of its fields
 //! and its direction, then the time since the request before, its first address and its length, in 1, 2, 4 or 8 bytes each;
-//! addresses and lengths of a block are in units of `1 << shift` bytes. A request of a common trace takes about ten
-//! bytes. Promises to give back what was put in, exactly.
+//! addresses and lengths of a block are in units of `1 << shift` bytes. A second byte follows where a request is more than a plain read or
+//! write, or where the reader's counts changed. A request of a common trace takes about ten bytes. Promises to give back what was put in,
+//! exactly.
 
 use flashlane_core::{Op, Time};
 
@@ -13,8 +14,8 @@ use flashlane_core::arrival::{Arrival, Span};
 const BLOCK: usize = 64 << 10;
 /// Bytes past the last request that may be read with it.
 const PAD: usize = 8;
-/// The most bytes that a request takes: two bytes of widths, six fields.
-const LARGEST: usize = 2 + 6 * 8;
+/// The most bytes that a request takes: two bytes of widths, its kind, six fields.
+const LARGEST: usize = 3 + 6 * 8;
 /// Requests of most traces begin and end at multiples of 512 bytes.
 const SECTOR_SHIFT: u32 = 9;
 
@@ -39,10 +40,13 @@ impl Changes {
     }
 }
 
-/// The bits of a request's first byte: 2 for the width of each field, one for the direction, one for [`Changes`] that
-/// follow.
+/// The bits of a request's first byte: 2 for the width of each field, one for the direction, one for a second byte that follows.
 const WRITE: u8 = 1 << 6;
-const CHANGED: u8 = 1 << 7;
+const MORE: u8 = 1 << 7;
+/// The bits of its second byte: 2 for the width of each of the [`Changes`], one for a third byte with the request's kind.
+const KIND: u8 = 1 << 6;
+/// The bit of its third byte for force unit access; the others are [`Op::index`].
+const FUA: u8 = 1 << 7;
 
 /// Requests being packed into blocks.
 #[derive(Debug, Default)]
@@ -68,7 +72,7 @@ pub(super) struct Shape {
     pub shift: u32,
     /// Number of requests.
     pub requests: u64,
-    /// Bytes that they ask for.
+    /// Bytes that they read and write.
     pub request_bytes: u64,
     /// When the last one arrives, ns.
     pub last_ns: u64,
@@ -92,20 +96,25 @@ impl Packer {
         let widths = fields.map(width);
         let mut head = widths[0] | widths[1] << 2 | widths[2] << 4;
         head |= if arrival.op == Op::Write { WRITE } else { 0 };
-        head |= if changes == self.counted { 0 } else { CHANGED };
+        let is_plain = arrival.op.is_data() && !arrival.fua;
+        let has_more = changes != self.counted || !is_plain;
+        head |= if has_more { MORE } else { 0 };
         self.put_byte(head);
-        if changes != self.counted {
+        if has_more {
             let since = changes.map(self.counted, |now, before| now - before);
             let fields = [since.rejected, since.clamped, since.wrapped];
             let widths = fields.map(width);
-            self.put_byte(widths[0] | widths[1] << 2 | widths[2] << 4);
+            self.put_byte(widths[0] | widths[1] << 2 | widths[2] << 4 | if is_plain { 0 } else { KIND });
+            if !is_plain {
+                self.put_byte(arrival.op as u8 | if arrival.fua { FUA } else { 0 });
+            }
             self.put(fields, widths);
             self.counted = changes;
         }
         self.put(fields, widths);
         self.last = at;
         self.requests += 1;
-        self.request_bytes += length;
+        self.request_bytes += if arrival.op.is_data() { length } else { 0 };
     }
 
     #[inline]
@@ -181,26 +190,34 @@ impl Unpacker {
     pub fn next(&mut self, block: &[u8], arrival: &mut Arrival) {
         let head = block[self.at];
         self.at += 1;
-        if head & CHANGED != 0 {
-            self.count(block);
+        let mut op = if head & WRITE != 0 { Op::Write } else { Op::Read };
+        let mut fua = false;
+        if head & MORE != 0
+            && let Some(kind) = self.more(block)
+        {
+            (op, fua) = (Op::ALL[usize::from(kind & !FUA)], kind & FUA != 0);
         }
         let gap = self.field(block, head);
         let offset = self.field(block, head >> 2) << self.shift;
         let length = self.field(block, head >> 4) << self.shift;
         self.last += gap;
-        let op = if head & WRITE != 0 { Op::Write } else { Op::Read };
-        *arrival = Arrival { at: Time::from_ns(self.last), op, fua: false, extent: Span::Bytes { offset, length } };
+        *arrival = Arrival { at: Time::from_ns(self.last), op, fua, extent: Span::Bytes { offset, length } };
     }
 
-    fn count(&mut self, block: &[u8]) {
+    /// Counts what the reader changed before the request; returns its kind if it is no plain read or write.
+    #[cold]
+    fn more(&mut self, block: &[u8]) -> Option<u8> {
         let widths = block[self.at];
         self.at += 1;
+        let kind = (widths & KIND != 0).then(|| block[self.at]);
+        self.at += usize::from(kind.is_some());
         let since = Changes {
             rejected: self.field(block, widths),
             clamped: self.field(block, widths >> 2),
             wrapped: self.field(block, widths >> 4),
         };
         self.changes = self.changes.map(since, |before, since| before + since);
+        kind
     }
 
     #[inline(always)]
@@ -254,6 +271,11 @@ mod tests {
             (bytes(255, Op::Write, 512, 4096), none),
             (bytes(70_000, Op::Read, 480_000_000_000 & !511, 1 << 20), some),
             (bytes(70_000, Op::Write, 1, 3), some),
+            (bytes(70_000, Op::Flush, 0, 0), some),
+            (Arrival { fua: true, ..bytes(70_001, Op::Write, 4096, 512) }, some),
+            (Arrival { fua: true, ..bytes(70_001, Op::Write, 4096, 512) }, more),
+            (bytes(70_002, Op::Trim, 512, 1 << 40), more),
+            (bytes(70_003, Op::WriteZeroes, 1 << 30, 4096), more),
             (bytes(5_000_000_000, Op::Read, u64::MAX >> 1, 1 << 40), more),
             (bytes(u64::MAX >> 8, Op::Read, 1024, 512), more),
         ];

@@ -50,7 +50,7 @@ impl TraceFormat for Reader {
         let late = line.fault("the time in us", MICROSECONDS);
         let time_ns = line.number("the time in us")?.checked_mul(1_000).ok_or(late)?;
         line.finish()?;
-        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device, ..RawRecord::PLAIN }))
     }
 }
 

@@ -1,14 +1,16 @@
 //! The default text of blkparse: `major,minor cpu sequence seconds pid action rwbs sector + sectors [process]`.
 //!
 //! A request appears several times on its way (queued, merged, issued, completed), so exactly one action is read: `Q`
-//! (as the file system sent it) or `D` (as the driver got it). Other actions, messages, discards, flushes without data
-//! and the summary at the end are skipped.
+//! (as the file system sent it) or `D` (as the driver got it). Other actions, messages and the summary at the end are skipped.
+//!
+//! In rwbs a `D` is a discard, an `F` before the operation a flush, which comes before the data if there are any, and an `F` behind it
+//! force unit access. Write zeroes have the letter of writes.
 
 use std::io::Write;
 
 use flashlane_core::Op;
 
-use super::definition::{About, How, Recognised, TraceFormat, Writer};
+use super::definition::{About, How, Recognised, Says, TraceFormat, Writer};
 use super::outgoing::{Outgoing, Unwritten};
 use super::record::{Line, RawRecord, range};
 use crate::TimeUnit;
@@ -32,6 +34,7 @@ impl TraceFormat for Reader {
         time_unit: TimeUnit::S,
         recognised: Recognised::Lines(|line| action_of(line).is_some()),
         writer: Writer::Line(write),
+        says: Says { trims: true, flushes: true, fua: true, ..Says::PLAIN },
         sample: "  8,0    0        1     0.000001000   697  Q   R 16 + 8 [dd]\n  8,0    0        2     0.000003000   697  Q  WS 80 + 48 [dd]\n",
         ..About::PLAIN
     };
@@ -77,10 +80,11 @@ impl TraceFormat for Reader {
         if rwbs.is_empty() || !rwbs.iter().all(u8::is_ascii_alphabetic) {
             return Err(rwbs_fault);
         }
-        let Some(op) = operation(rwbs) else { return Ok(Line::Skip) };
+        let (preflush, op, fua) = operation(rwbs);
+        let flush = if preflush { Line::Request(RawRecord::flush(time_ns, device)) } else { Line::Skip };
         line.blanks();
-        if rwbs.contains(&b'F') && !line.peek().is_some_and(|b| b.is_ascii_digit()) {
-            return Ok(Line::Skip);
+        if op.is_none() && !preflush || (preflush || fua) && !line.peek().is_some_and(|b| b.is_ascii_digit()) {
+            return Ok(flush);
         }
         let offset = line.sectors("the sector")?;
         line.gap("the plus sign")?;
@@ -90,8 +94,8 @@ impl TraceFormat for Reader {
         }
         line.gap("the number of sectors")?;
         let length = line.sectors("the number of sectors")?;
-        if length == 0 && rwbs.contains(&b'F') {
-            return Ok(Line::Skip);
+        if length == 0 && (preflush || fua) {
+            return Ok(flush);
         }
         if !line.at_end() {
             let process_fault = line.fault("the process", "a name in brackets, or nothing");
@@ -99,15 +103,27 @@ impl TraceFormat for Reader {
                 return Err(process_fault);
             }
         }
-        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+        let Some(op) = op else { return Ok(Line::Skip) };
+        Ok(Line::Request(RawRecord { time_ns, offset, length, op, fua, preflush, device }))
     }
 }
 
 /// Writes one line.
 fn write(out: &mut Vec<u8>, r: &Outgoing<'_>) -> Result<(), Unwritten> {
-    let ((s, rest), lba, n) = (r.s(), r.offset_sectors()?, r.length_sectors()?);
-    let (name, letter) = (major_and_minor(r), r.letter());
-    writeln!(out, "{name} 0 {} {s}.{rest:09} 0 Q {letter} {lba} + {n} [trace]", r.number)?;
+    let (s, rest) = r.s();
+    write!(out, "{} 0 {} {s}.{rest:09} 0 Q ", major_and_minor(r), r.number)?;
+    let letters = match r.op {
+        Op::Flush => {
+            out.extend_from_slice(b"FWS [trace]\n");
+            return Ok(());
+        }
+        Op::Read => "R",
+        Op::Write if r.fua => "WF",
+        Op::Write | Op::WriteZeroes => "W",
+        Op::Trim => "D",
+    };
+    let (lba, n) = (r.offset_sectors()?, r.length_sectors()?);
+    writeln!(out, "{letters} {lba} + {n} [trace]")?;
     Ok(())
 }
 
@@ -130,15 +146,20 @@ fn starts_summary(line: &[u8]) -> bool {
         .any(|head| line.starts_with(head))
 }
 
-/// Read or write; `None` for others (a discard, a bare flush, no data).
-fn operation(rwbs: &[u8]) -> Option<Op> {
-    if rwbs.contains(&b'D') {
-        return None;
-    }
-    if rwbs.contains(&b'R') {
-        return Some(Op::Read);
-    }
-    rwbs.contains(&b'W').then_some(Op::Write)
+/// Whether the drive flushes first, what is asked for if there are data, and whether with force unit access.
+fn operation(rwbs: &[u8]) -> (bool, Option<Op>, bool) {
+    let (preflush, letters) = match rwbs {
+        [b'F', rest @ ..] => (true, rest),
+        _ => (false, rwbs),
+    };
+    let has = |letter: u8| letters.contains(&letter);
+    let op = match () {
+        () if has(b'D') => Some(Op::Trim),
+        () if has(b'R') => Some(Op::Read),
+        () if has(b'W') => Some(Op::Write),
+        () => None,
+    };
+    (preflush, op, op == Some(Op::Write) && has(b'F'))
 }
 
 /// The action of a blkparse line, if it is one.

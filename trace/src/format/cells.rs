@@ -1,7 +1,9 @@
 //! Lines of any CSV: the columns that a layout names, in any order, others passed over; cells may be in double quotes.
 //!
-//! Operations are `R`, `W`, `read`, `write` in either case, and the values that the user explains. Must never know how the columns
-//! were found.
+//! Operations are `R`, `W` and the names of the kinds of requests in either case, and the values that the user explains. Must never know
+//! how the columns were found.
+
+use flashlane_core::Op;
 
 use super::record::{Line, RawRecord, read_or_write};
 use crate::TimeUnit;
@@ -9,12 +11,15 @@ use crate::column_spec::{ColumnSpec, Meaning};
 use crate::cursor::{Cursor, DECIMAL, Fault, NUMBER};
 
 /// What a cell must be, for messages.
-const OPERATION: &str = "R, W, read, write, or a value that the columns explain (op=COLUMN:VALUE=read)";
+const OPERATION: &str = "R, W, read, write, write-fua, trim, write-zeroes, flush, or a value that the columns explain (op=COLUMN:VALUE=read)";
+const NO_PLACE: &str = "0 or nothing: a flush has neither offset nor length";
+const FUA: &str = "0, 1, false, true or nothing";
+const ONLY_WRITES: &str = "0, false or nothing, because only a write can have it";
 const CELL: &str = "a value in every column that is read";
 
 /// What a column is. [`OTHER`] is one that is not read.
 type Role = usize;
-const OTHER: Role = 5;
+const OTHER: Role = 6;
 
 /// Reads the lines of one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,11 +35,11 @@ pub(crate) struct CellReader {
 }
 
 impl CellReader {
-    /// `places` are the numbers, from 0, of the columns with the time, the operation, the offset, the length and the device; the largest
-    /// number if there is none.
+    /// `places` are the numbers, from 0, of the columns with the time, the operation, the offset, the length, the device and force unit
+    /// access; the largest number if there is none.
     pub fn new(
         separator: u8,
-        places: [usize; 5],
+        places: [usize; 6],
         has_header: bool,
         time_unit: TimeUnit,
         spec: &ColumnSpec,
@@ -64,25 +69,49 @@ impl CellReader {
             at = next.ok_or(Fault { at: whole.len(), field: "the columns", legal: CELL })?;
         }
         found[*last] = cell(line, at, self.separator).0;
-        let [time, op, offset, length, device, _] = found;
+        let [time, op, offset, length, device, fua, _] = found;
         let time_ns = value(line, time, (self.time_unit.field(), DECIMAL), |cell| cell.time(self.time_unit))?;
-        let op = match self.operation(&whole[op.0..op.1]) {
-            Some(Meaning::Is(op)) => op,
+        let device = (device.0 as u32, device.1 as u32);
+        let (op, forced) = match self.operation(&whole[op.0..op.1]) {
+            Some(Meaning::Is(op)) => (op, false),
+            Some(Meaning::WriteFua) => (Op::Write, true),
             Some(Meaning::Skip) => return Ok(Line::Skip),
             None => return Err(Fault { at: op.0, field: "the operation", legal: OPERATION }),
         };
+        let fua = forced | forced_by(whole, fua, op)?;
+        if op == Op::Flush {
+            for (cell, field) in [(offset, "the offset"), (length, "the length")] {
+                if cell.0 < cell.1 && value(line, cell, (field, NO_PLACE), |cell| cell.units(1))? > 0 {
+                    return Err(Fault { at: cell.0, field, legal: NO_PLACE });
+                }
+            }
+            return Ok(Line::Request(RawRecord::flush(time_ns, device)));
+        }
         let offset = value(line, offset, ("the offset", NUMBER), |cell| cell.units(self.offset_bytes))?;
         let length = value(line, length, ("the length", NUMBER), |cell| cell.units(self.length_bytes))?;
-        let device = (device.0 as u32, device.1 as u32);
-        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+        Ok(Line::Request(RawRecord { time_ns, offset, length, op, fua, device, ..RawRecord::PLAIN }))
     }
 
     /// What the cell of an operation says.
     #[inline]
     fn operation(&self, cell: &[u8]) -> Option<Meaning> {
         let explained = self.values.iter().find(|(value, _)| **value == *cell).map(|(_, meaning)| *meaning);
-        explained.or_else(|| read_or_write(cell).map(Meaning::Is))
+        explained.or_else(|| read_or_write(cell).map(Meaning::Is)).or_else(|| Meaning::of_word(cell))
     }
+}
+
+/// Whether the cell of force unit access asks for it; only a write can.
+#[inline]
+fn forced_by(line: &[u8], (from, to): (usize, usize), op: Op) -> Result<bool, Fault> {
+    let fault = |legal| Fault { at: from, field: "force unit access", legal };
+    let asks = match &line[from..to] {
+        b"" | b"0" => false,
+        b"1" => true,
+        word if word.eq_ignore_ascii_case(b"false") => false,
+        word if word.eq_ignore_ascii_case(b"true") => true,
+        _ => return Err(fault(FUA)),
+    };
+    if asks && op != Op::Write { Err(fault(ONLY_WRITES)) } else { Ok(asks) }
 }
 
 /// The value of a cell, which must be all of it; else `field` is not what is legal.

@@ -3,10 +3,11 @@
 use std::io::Write;
 
 use super::cells::CellReader;
-use super::definition::{About, How, Recognised, TraceFormat, Writer};
+use super::definition::{About, How, Recognised, Says, TraceFormat, Writer};
 use super::outgoing::{Outgoing, Unwritten};
 use super::record::Line;
 use crate::TimeUnit;
+use crate::column_spec::WRITE_FUA;
 use crate::cursor::{Cursor, Fault};
 
 /// Reads the lines of a file whose columns are known.
@@ -22,6 +23,7 @@ impl TraceFormat for Reader {
         recognised: Recognised::Header,
         header: Some("time_ns,op,offset,length"),
         writer: Writer::Line(write),
+        says: Says { trims: true, write_zeroes: true, flushes: true, fua: true },
         sample: "time_us,op,offset,length\n10,read,8192,4096\n35,write,40960,24576\n",
         ..About::PLAIN
     };
@@ -41,6 +43,7 @@ impl TraceFormat for Reader {
 
 /// Writes one line.
 fn write(out: &mut Vec<u8>, r: &Outgoing<'_>) -> Result<(), Unwritten> {
-    writeln!(out, "{},{},{},{}", r.ns, r.op.name(), r.offset, r.length)?;
+    let word = if r.fua { WRITE_FUA } else { r.op.name() };
+    writeln!(out, "{},{word},{},{}", r.ns, r.offset, r.length)?;
     Ok(())
 }

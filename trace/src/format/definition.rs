@@ -5,6 +5,8 @@
 
 use std::io;
 
+use flashlane_core::Op;
+
 use super::cells::CellReader;
 use super::outgoing::{Outgoing, Unwritten};
 use super::record::Line;
@@ -70,6 +72,8 @@ pub(crate) struct About {
     pub header: Option<&'static str>,
     /// How it is written.
     pub writer: Writer,
+    /// What its lines can say beyond plain reads and writes.
+    pub says: Says,
     /// A small valid text of at least two requests, for tests of all formats; empty if the format is no text.
     pub sample: &'static str,
 }
@@ -90,12 +94,38 @@ impl About {
         device: About::same_name,
         header: None,
         writer: Writer::Never,
+        says: Says::PLAIN,
         sample: "",
     };
 
     /// The device's name as the user gives it.
     pub fn same_name(name: &str) -> Vec<u8> {
         name.as_bytes().to_vec()
+    }
+}
+
+/// What the lines of a format can say beyond plain reads and writes.
+#[derive(Clone, Copy)]
+pub(crate) struct Says {
+    pub trims: bool,
+    pub write_zeroes: bool,
+    pub flushes: bool,
+    /// That a write has force unit access.
+    pub fua: bool,
+}
+
+impl Says {
+    /// Nothing more.
+    pub const PLAIN: Says = Says { trims: false, write_zeroes: false, flushes: false, fua: false };
+
+    /// Whether they can express requests of this kind.
+    pub fn has(&self, op: Op) -> bool {
+        match op {
+            Op::Read | Op::Write => true,
+            Op::Trim => self.trims,
+            Op::WriteZeroes => self.write_zeroes,
+            Op::Flush => self.flushes,
+        }
     }
 }
 

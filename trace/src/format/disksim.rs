@@ -49,7 +49,7 @@ impl TraceFormat for Reader {
         line.gap("the flags")?;
         let op = flags(line)?;
         line.finish()?;
-        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device, ..RawRecord::PLAIN }))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the versions of fio's I/O log share: files, actions, data, and how they are written.
+//! What the versions of fio's I/O log share: files, actions, ranges, flushes, and how they are written.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,9 @@ use crate::cursor::{Cursor, Fault};
 
 /// The meaning of an action.
 pub(super) enum ActionMeaning {
-    Data(Op),
+    /// A read, a write or a trim.
+    Range(Op),
+    Flush,
     Wait,
     Nothing,
 }
@@ -29,26 +31,40 @@ pub(super) fn named_action(line: &mut Cursor<'_>) -> Result<((u32, u32), ActionM
     line.gap("the action")?;
     let fault = line.fault(
         "the action",
-        "add, open, close, read, write, wait (version 2), sync, datasync, sync_file_range or trim",
+        "add, open, close, read, write, trim, sync, datasync, syncfs, sync_file_range or wait (version 2)",
     );
     let what = match line.word() {
-        b"read" => ActionMeaning::Data(Op::Read),
-        b"write" => ActionMeaning::Data(Op::Write),
+        b"read" => ActionMeaning::Range(Op::Read),
+        b"write" => ActionMeaning::Range(Op::Write),
+        b"trim" => ActionMeaning::Range(Op::Trim),
+        b"sync" | b"datasync" | b"syncfs" => ActionMeaning::Flush,
         b"wait" => ActionMeaning::Wait,
-        b"add" | b"open" | b"close" | b"sync" | b"datasync" | b"sync_file_range" | b"trim" => ActionMeaning::Nothing,
+        // It writes pages back and has no drive flush.
+        b"add" | b"open" | b"close" | b"sync_file_range" => ActionMeaning::Nothing,
         _ => return Err(fault),
     };
     Ok((device, what))
 }
 
-/// Offset and length of a read or a write.
-pub(super) fn data(line: &mut Cursor<'_>, time_ns: u64, op: Op, device: (u32, u32)) -> Result<Line, Fault> {
+/// A flush. fio writes an offset and a length after it that mean nothing: those of the I/O before.
+pub(super) fn flush(line: &mut Cursor<'_>, time_ns: u64, device: (u32, u32)) -> Result<Line, Fault> {
+    for field in ["the offset in bytes", "the length in bytes"] {
+        if !line.at_end() {
+            line.number(field)?;
+        }
+    }
+    line.finish()?;
+    Ok(Line::Request(RawRecord::flush(time_ns, device)))
+}
+
+/// Offset and length of a read, a write or a trim.
+pub(super) fn range_of(line: &mut Cursor<'_>, time_ns: u64, op: Op, device: (u32, u32)) -> Result<Line, Fault> {
     line.gap("the offset in bytes")?;
     let offset = line.number("the offset in bytes")?;
     line.gap("the length in bytes")?;
     let length = line.number("the length in bytes")?;
     line.finish()?;
-    Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+    Ok(Line::Request(RawRecord { time_ns, offset, length, op, device, ..RawRecord::PLAIN }))
 }
 
 /// Whether a first line is that of a log, of whatever version.
@@ -94,15 +110,16 @@ impl WriteLines for LogWriter {
             self.action(out, us, &name, "open")?;
             self.opened.push(name.clone());
         }
+        let action = if r.op == Op::Flush { "sync" } else { r.op.name() };
         if self.timed {
-            writeln!(out, "{us} {name} {} {} {}", r.op.name(), r.offset, r.length)?;
+            writeln!(out, "{us} {name} {action} {} {}", r.offset, r.length)?;
             return Ok(());
         }
         if us > self.waited_us {
             writeln!(out, "{name} wait {} 0", us - self.waited_us)?;
             self.waited_us = us;
         }
-        writeln!(out, "{name} {} {} {}", r.op.name(), r.offset, r.length)?;
+        writeln!(out, "{name} {action} {} {}", r.offset, r.length)?;
         Ok(())
     }
 

@@ -2,10 +2,10 @@
 //! length` in bytes. Lines have no time: a `wait` line advances time by its offset in microseconds, counted from the
 //! wait before.
 //!
-//! Syncs and trims are skipped. A log without waits is one burst at time 0, as fio would replay it.
+//! A sync is a flush. A log without waits is one burst at time 0, as fio would replay it.
 
-use super::definition::{About, How, Recognised, TraceFormat, Writer};
-use super::iolog::{ActionMeaning, LogWriter, data, header, named_action};
+use super::definition::{About, How, Recognised, Says, TraceFormat, Writer};
+use super::iolog::{ActionMeaning, LogWriter, flush, header, named_action, range_of};
 use super::record::Line;
 use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault, WHOLE};
@@ -30,6 +30,7 @@ impl TraceFormat for Reader {
         resolution_ns: 1_000,
         recognised: Recognised::FirstLine(HEADER.as_bytes()),
         header: Some(HEADER),
+        says: Says { trims: true, flushes: true, ..Says::PLAIN },
         writer: Writer::Lines(|| Box::new(LogWriter::new(false))),
         sample: "fio version 2 iolog\n/dev/x add\n/dev/x open\n/dev/x read 8192 4096\n/dev/x wait 250 0\n/dev/x write 40960 24576\n/dev/x close\n",
         ..About::PLAIN
@@ -61,7 +62,8 @@ impl TraceFormat for Reader {
                 line.finish()?;
                 Ok(Line::Skip)
             }
-            ActionMeaning::Data(op) => data(line, self.now_ns, op, device),
+            ActionMeaning::Range(op) => range_of(line, self.now_ns, op, device),
+            ActionMeaning::Flush => flush(line, self.now_ns, device),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! fio's I/O log, version 3 (fio 3.31 and later): `fio version 3 iolog`, then `us file action [offset length]`, the time
-//! counted from the start of fio's run and offset and length in bytes. Syncs and trims are skipped; `wait` does not exist.
+//! counted from the start of fio's run and offset and length in bytes. A sync is a flush; `wait` does not exist.
 
-use super::definition::{About, How, Recognised, TraceFormat, Writer};
-use super::iolog::{ActionMeaning, LogWriter, data, header, named_action};
+use super::definition::{About, How, Recognised, Says, TraceFormat, Writer};
+use super::iolog::{ActionMeaning, LogWriter, flush, header, named_action, range_of};
 use super::record::Line;
 use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault, WHOLE};
@@ -26,6 +26,7 @@ impl TraceFormat for Reader {
         resolution_ns: 1_000,
         recognised: Recognised::FirstLine(HEADER.as_bytes()),
         header: Some(HEADER),
+        says: Says { trims: true, flushes: true, ..Says::PLAIN },
         writer: Writer::Lines(|| Box::new(LogWriter::new(true))),
         sample: "fio version 3 iolog\n0 /dev/x add\n1 /dev/x open\n40 /dev/x read 8192 4096\n90 /dev/x write 40960 24576\n99 /dev/x close\n",
         ..About::PLAIN
@@ -51,7 +52,8 @@ impl TraceFormat for Reader {
         match what {
             ActionMeaning::Nothing => Ok(Line::Skip),
             ActionMeaning::Wait => Err(at_file),
-            ActionMeaning::Data(op) => data(line, time_ns, op, device),
+            ActionMeaning::Range(op) => range_of(line, time_ns, op, device),
+            ActionMeaning::Flush => flush(line, time_ns, device),
         }
     }
 }

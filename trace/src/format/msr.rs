@@ -64,7 +64,7 @@ impl TraceFormat for Reader {
             line.number("the response time in 100 ns")?;
             line.finish()?;
         }
-        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device, ..RawRecord::PLAIN }))
     }
 }
 

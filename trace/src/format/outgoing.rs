@@ -25,6 +25,8 @@ pub(crate) struct Outgoing<'a> {
     pub offset: u64,
     pub length: u64,
     pub op: Op,
+    /// Of a write: with force unit access.
+    pub fua: bool,
     /// The name of its device in the input.
     pub name: &'a [u8],
     /// This name as a number or, if it is none, the device's number among those of the input.

@@ -11,8 +11,23 @@ pub(crate) struct RawRecord {
     pub offset: u64,
     pub length: u64,
     pub op: Op,
+    /// Of a write: with force unit access.
+    pub fua: bool,
+    /// The host has the drive flush before it.
+    pub preflush: bool,
     /// The position of the device's name in the line.
     pub device: (u32, u32),
+}
+
+impl RawRecord {
+    /// What most formats leave as it is.
+    pub const PLAIN: RawRecord =
+        RawRecord { time_ns: 0, offset: 0, length: 0, op: Op::Read, fua: false, preflush: false, device: (0, 0) };
+
+    /// A flush of a device.
+    pub const fn flush(time_ns: u64, device: (u32, u32)) -> RawRecord {
+        RawRecord { time_ns, device, op: Op::Flush, ..RawRecord::PLAIN }
+    }
 }
 
 /// The meaning of a line.

@@ -60,6 +60,8 @@ impl TraceFormat for Reader {
             return Err(forced_fault);
         }
         line.finish()?;
-        Ok(op.map_or(Line::Skip, |op| Line::Request(RawRecord { time_ns, offset, length, op, device })))
+        Ok(op.map_or(Line::Skip, |op| {
+            Line::Request(RawRecord { time_ns, offset, length, op, device, ..RawRecord::PLAIN })
+        }))
     }
 }

@@ -47,7 +47,7 @@ impl TraceFormat for Reader {
         line.gap("the type")?;
         let op = line.one_is_read("the type")?;
         line.finish()?;
-        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device, ..RawRecord::PLAIN }))
     }
 }
 

@@ -55,7 +55,7 @@ impl TraceFormat for Reader {
         if !line.at_end() {
             line.comma("the end of the line")?;
         }
-        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device, ..RawRecord::PLAIN }))
     }
 }
 

@@ -64,7 +64,7 @@ impl TraceFormat for Reader {
         line.comma("the size in bytes")?;
         let length = line.number("the size in bytes")?;
         line.finish()?;
-        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device, ..RawRecord::PLAIN }))
     }
 }
 

@@ -62,7 +62,7 @@ impl TraceFormat for Reader {
         line.number("the volume")?;
         let device = range(start, line);
         line.finish()?;
-        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device }))
+        Ok(Line::Request(RawRecord { time_ns, offset, length, op, device, ..RawRecord::PLAIN }))
     }
 }
 

@@ -11,7 +11,11 @@ const QUEUE: u32 = 1;
 const ISSUE: u32 = 7;
 const READ: u32 = 1 << 16;
 const WRITE: u32 = 1 << 17;
+const FLUSH: u32 = 1 << 18;
+const FS: u32 = 1 << 24;
+const PC: u32 = 1 << 25;
 const NOTIFY: u32 = 1 << 26;
+const FUA: u32 = 1 << 31;
 const DISCARD: u32 = 1 << 29;
 
 /// One record: time, sector, bytes, action word, device, extra bytes.
@@ -48,7 +52,7 @@ const CPU0: [Rec; 6] = [
     Rec(1_500, 16, 4096, READ | ISSUE, SDA, 7),
     Rec(3_000, 1 << 33, 8192, WRITE | QUEUE | 1 << 8, SDA, 8),
     Rec(3_100, 64, 4096, WRITE | DISCARD | QUEUE, SDA, 0),
-    Rec(3_200, 0, 0, WRITE | 1 << 18 | QUEUE, SDA, 0),
+    Rec(3_200, u64::MAX, 0, WRITE | FLUSH | QUEUE, SDA, 0),
 ];
 const CPU1: [Rec; 2] = [Rec(2_000, 80, 512, WRITE | QUEUE, SDB, 0), Rec(3_000, 96, 1024, READ | QUEUE, SDA, 3)];
 
@@ -57,7 +61,7 @@ fn times_in_another_unit() {
     let options = TraceOptions { time_unit: Some(flashlane_trace::TimeUnit::Us), ..TraceOptions::default() };
     let times =
         |bytes: &[u8]| read(bytes, &options).map(|whole| whole.rows.iter().map(|row| row.0).collect::<Vec<_>>());
-    assert_eq!(times(&encode(&CPU0, false)), Ok(vec![0, 2_000_000]));
+    assert_eq!(times(&encode(&CPU0, false)), Ok(vec![0, 2_000_000, 2_100_000, 2_200_000]));
     let late = encode(&[Rec(u64::MAX / 1_000 + 1, 16, 4096, READ | QUEUE, SDA, 0)], false);
     let why = times(&late).unwrap_err();
     assert!(why.place == "t:record 1" && why.message.contains("legal is 0 to 18446744073709551"), "{why}");
@@ -69,13 +73,43 @@ fn both_byte_orders_pdus_notifies_and_other_actions() {
         let bytes = encode(&CPU0, big);
         let whole = read(&bytes, &TraceOptions::default()).unwrap();
         assert_eq!(whole.recognition.format, Format::Blktrace);
-        assert_eq!(whole.rows, vec![(0, R, 8192, 4096), (2_000, W, 512 << 33, 8192)]);
-        assert_eq!((whole.counts.lines, whole.counts.skipped), (6, 4));
+        let commands = [(2_100, T, 32_768, 4096), (2_200, F, 0, 0)];
+        assert_eq!(whole.rows, [&[(0, R, 8192, 4096), (2_000, W, 512 << 33, 8192)], &commands[..]].concat());
+        assert_eq!((whole.counts.lines, whole.counts.skipped), (6, 2));
         let issued = TraceOptions { action: Some(Action::Issue), ..TraceOptions::default() };
         assert_eq!(read(&bytes, &issued).unwrap().rows, vec![(0, R, 8192, 4096)]);
     }
     let only_issued = encode(&[CPU0[0], CPU0[2]], false);
     assert_eq!(read(only_issued, &TraceOptions::default()).unwrap().rows.len(), 1, "D when there is no Q");
+}
+
+/// As the kernel writes them: what the driver gets has the category of file systems (FS), or of commands passed through (PC).
+#[test]
+fn flushes_come_before_their_data_and_forced_writes_have_the_flag() {
+    let records = [
+        Rec(1_000, 16, 4096, WRITE | FLUSH | FUA | QUEUE, SDA, 0),
+        Rec(1_100, 0, 0, READ | FLUSH | FS | ISSUE, SDA, 0),
+        Rec(1_200, 16, 4096, WRITE | FUA | FS | ISSUE, SDA, 0),
+        Rec(1_300, 16, 4096, READ | PC | ISSUE, SDA, 0),
+        Rec(1_400, 32, 512, WRITE | DISCARD | FS | ISSUE, SDA, 0),
+        Rec(1_500, 48, 512, READ | FUA | FS | ISSUE, SDA, 0),
+    ];
+    let whole = read(encode(&records, false), &TraceOptions::default()).unwrap();
+    assert_eq!((whole.rows, whole.fua), (vec![(0, F, 0, 0), (0, W, 8192, 4096)], vec![1]));
+    assert_eq!((whole.counts.requests, whole.counts.lines, whole.counts.skipped), (2, 6, 5));
+    let issued = TraceOptions { action: Some(Action::Issue), ..TraceOptions::default() };
+    let whole = read(encode(&records, true), &issued).unwrap();
+    let want = [(0, F, 0, 0), (100, W, 8192, 4096), (300, T, 16_384, 512), (400, R, 24_576, 512)];
+    assert_eq!((whole.rows, whole.fua), (want.to_vec(), vec![1]));
+}
+
+#[test]
+fn a_limit_and_loops_may_part_a_flush_from_its_write() {
+    let records = [Rec(1_000, 16, 512, WRITE | FLUSH | QUEUE, SDA, 0), Rec(3_000, 16, 512, READ | QUEUE, SDA, 0)];
+    let limited = TraceOptions { limit: Some(1), loops: 2, ..TraceOptions::default() };
+    assert_eq!(read(encode(&records, false), &limited).unwrap().rows, [(0, F, 0, 0); 2]);
+    let offset = TraceOptions { offset: 1, ..TraceOptions::default() };
+    assert_eq!(read(encode(&records, false), &offset).unwrap().rows, [(0, W, 8192, 512), (2_000, R, 8192, 512)]);
 }
 
 #[test]
@@ -85,8 +119,14 @@ fn per_cpu_files_are_merged_by_time_however_they_are_named() {
     std::fs::write(dir.path().join("sda.blktrace.1"), encode(&CPU1, false)).unwrap();
     std::fs::write(dir.path().join("sda.blktrace.2"), b"").unwrap();
     std::fs::write(dir.path().join("notes.txt"), b"not a trace").unwrap();
-    let want =
-        vec![(0, R, 8192, 4096), (1_000, W, 80 * 512, 512), (2_000, W, 512 << 33, 8192), (2_000, R, 96 * 512, 1024)];
+    let want = vec![
+        (0, R, 8192, 4096),
+        (1_000, W, 80 * 512, 512),
+        (2_000, W, 512 << 33, 8192),
+        (2_000, R, 96 * 512, 1024),
+        (2_100, T, 32_768, 4096),
+        (2_200, F, 0, 0),
+    ];
     let any = TraceOptions::default();
     for path in [dir.path().to_path_buf(), dir.path().join("sda"), dir.path().join("sda.blktrace.*")] {
         let whole = drain(TraceSource::open(&path, &any, HUGE).unwrap(), HUGE).unwrap();

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use flashlane_trace::{ColumnSpec, TimeUnit};
+use flashlane_trace::{Beyond, ColumnSpec, TimeUnit};
 
 use super::drawn;
 use super::*;
@@ -153,7 +153,7 @@ fn an_unknown_column_lists_those_there_are() {
 #[test]
 fn what_names_no_columns_says_how_they_are_named() {
     for (spec, printed) in [
-        ("", "`` names none of time, op, offset, length, device"),
+        ("", "`` names none of time, op, offset, length, device, fua"),
         ("time=1:us,op=2,offset=3", "it does not say which column is the length"),
         ("time=1:us,op=2,offset=3,length=4,size=5", "`size=5` names none of"),
         ("time=1:us,time=2:us,op=2,offset=3,length=4", "`time` is there twice"),
@@ -162,7 +162,8 @@ fn what_names_no_columns_says_how_they_are_named() {
         ("time=1:usec,op=2,offset=3,length=4", "time: `usec` is no unit of time"),
         ("time=1:us:us,op=2,offset=3,length=4", "time: takes a column and a unit"),
         ("time=1:us,op=2:1,offset=3,length=4", "op: `1`: legal is VALUE=read"),
-        ("time=1:us,op=2:1=trim,offset=3,length=4", "op: `1=trim`: legal is VALUE=read"),
+        ("time=1:us,op=2:1=erase,offset=3,length=4", "op: `1=erase`: legal is VALUE=read"),
+        ("time=1:us,op=2,offset=3,length=4,fua=5:1", "fua: takes a column alone"),
         (
             "time=1:us,op=2:1=read:1=write,offset=3,length=4",
             "op: `1=write`: names no value, or one that is there already",
@@ -176,6 +177,58 @@ fn what_names_no_columns_says_how_they_are_named() {
         let why = refused(spec);
         assert!(why.starts_with(printed) || why.contains(printed), "{spec}: {why}");
     }
+}
+
+const ALL_KINDS: &str = "time_us,op,offset,length,fua\n0,trim,0,8192,0\n1,Flush,,,\n2,flush,0,0,false\n3,write,512,512,1\n\
+     4,write,512,512,\n5,WRITE-FUA,1024,512,0\n6,write-zeroes,4096,4096,FALSE\n7,R,0,512,0\n";
+
+#[test]
+fn every_kind_has_a_word_and_fua_a_column() {
+    let want = [
+        (0, T, 0, 8192),
+        (1_000, F, 0, 0),
+        (2_000, F, 0, 0),
+        (3_000, W, 512, 512),
+        (4_000, W, 512, 512),
+        (5_000, W, 1024, 512),
+        (6_000, Z, 4096, 4096),
+        (7_000, R, 0, 512),
+    ];
+    let whole = read(ALL_KINDS, &TraceOptions::default()).unwrap();
+    assert_eq!((&whole.rows[..], &whole.fua[..]), (&want[..], &[3, 5][..]));
+    assert!(whole.recognition.reason.ends_with("; FUA in column 5 (fua)"), "{:?}", whole.recognition);
+    let numbers = "0 5 0 16 0\n1 9 0 0 0\n3 1 1 1 1\n4 2 1 1 0\n";
+    let spec = "time=1:us,op=2:5=trim:9=flush:2=write-fua:0=read,offset=3:sectors,length=4:sectors,fua=5";
+    let whole = read_as(spec, numbers);
+    assert_eq!(whole.rows, [(0, T, 0, 8192), (1_000, F, 0, 0), (3_000, W, 512, 512), (4_000, W, 512, 512)]);
+    assert_eq!(whole.fua, [2, 3]);
+}
+
+#[test]
+fn flushes_with_a_place_and_reads_with_fua_are_refused() {
+    let spec = "time=1:us,op=2,offset=3,length=4,fua=5";
+    for (line, printed) in [
+        ("1,flush,4096,0,0", "the offset: `4096`; legal is 0 or nothing: a flush has neither offset nor length"),
+        ("1,flush,0,512,0", "the length: `512`; legal is 0 or nothing"),
+        ("1,flush,x,0,0", "the offset: `x`; legal is 0 or nothing"),
+        ("1,R,0,512,1", "force unit access: `1`; legal is 0, false or nothing, because only a write can have it"),
+        ("1,trim,0,512,true", "force unit access: `true`; legal is 0, false or nothing"),
+        ("1,W,0,512,yes", "force unit access: `yes`; legal is 0, 1, false, true or nothing"),
+        ("1,trim,0,0,0", "a size of 0 bytes"),
+    ] {
+        let why = fails(spec, &format!("0,R,0,512,0\n{line}\n"));
+        assert!(why.place == "t:2" && why.message.contains(printed), "{line}: {why}");
+    }
+}
+
+#[test]
+fn a_trim_has_no_largest_size_and_ends_in_the_drive() {
+    let text = "time_us,op,offset,length\n0,trim,0,1099511627776\n";
+    assert_eq!(read(text, &TraceOptions::default()).unwrap().rows, [(0, T, 0, 1 << 40)]);
+    let why = read_on(text.as_bytes(), &TraceOptions::default(), 1 << 39).unwrap_err();
+    assert!(why.place == "t:2" && why.message.starts_with("bytes 0 to 1099511627775 lie beyond the drive"), "{why}");
+    let reject = TraceOptions { beyond: Beyond::Reject, ..TraceOptions::default() };
+    assert_eq!(read_on(text.as_bytes(), &reject, 1 << 39).unwrap().counts.rejected, 1);
 }
 
 #[test]

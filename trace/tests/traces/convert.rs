@@ -139,6 +139,37 @@ fn what_a_format_cannot_say_is_refused_with_the_line() {
     assert!(why.message.contains("is a directory"), "{why}");
 }
 
+/// A read, a write, a forced write, a trim, write zeroes and a flush, 1 ms apart.
+const KINDS: &str = "time_ms,op,offset,length\n0,read,0,4096\n1,write,4096,4096\n2,write-fua,8192,4096\n3,trim,0,8192\n\
+     4,write-zeroes,8192,4096\n5,flush,,\n";
+
+#[test]
+fn kinds_that_a_format_has_not_are_left_out_and_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, output) = (dir.path().join("in"), dir.path().join("out"));
+    std::fs::write(&input, KINDS).unwrap();
+    let all = drain(TraceSource::open(&input, &as_format(Format::Csv), HUGE).unwrap(), HUGE).unwrap().rows;
+    for to in Format::ALL.into_iter().filter(|f| f.writable()) {
+        let (kinds, fua): (&[Op], bool) = match to {
+            Format::Csv => (&[T, Z, F], true),
+            Format::Blkparse => (&[T, F], true),
+            Format::IologV2 | Format::IologV3 => (&[T, F], false),
+            Format::Vscsi => (&[F], false),
+            _ => (&[], false),
+        };
+        let options = TraceOptions { jitter_seed: None, ..as_format(Format::Csv) };
+        let report = convert(&input, &output, &options, to).unwrap_or_else(|why| panic!("{to}: {why}"));
+        let rest: Vec<Row> = all.iter().copied().filter(|row| row.1.is_data() || kinds.contains(&row.1)).collect();
+        let counted = (report.written, report.left_out, report.without_fua);
+        assert_eq!(counted, (rest.len() as u64, 3 - kinds.len() as u64, u64::from(!fua)), "{to}");
+        let back = TraceOptions { jitter_seed: None, ..as_format(to) };
+        let back = drain(TraceSource::open(&output, &back, HUGE).unwrap(), HUGE).unwrap();
+        let without_time = |rows: &[Row]| rows.iter().map(|row| (row.1, row.2, row.3)).collect::<Vec<_>>();
+        assert_eq!(without_time(&back.rows), without_time(&rest), "{to}");
+        assert_eq!(back.fua, if fua { vec![2] } else { vec![] }, "{to}");
+    }
+}
+
 #[test]
 fn a_place_that_no_file_can_have_is_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -161,11 +192,14 @@ fn fio_replays_its_logs() {
     let dir = tempfile::tempdir().unwrap();
     let input = dir.path().join("in");
     // Twenty requests of two devices, a microsecond apart.
-    let text: String = (0..20).map(|i| format!("{} {} {} 8 {}\n", i * 1_000, i % 2, i * 8, i % 3 / 2)).collect();
+    let lines = (0..20).map(|i| format!("{i},{},{},4096,{}\n", i % 2, i * 4096, ["write", "write", "read"][i % 3]));
+    let text = format!("time_us,device,offset,length,op\n{}20,0,,,flush\n21,1,,,flush\n", lines.collect::<String>());
     std::fs::write(&input, text).unwrap();
+    let columns = "time=time_us,op=op,offset=offset,length=length,device=device".parse().unwrap();
+    let with_device = TraceOptions { columns: Some(columns), ..TraceOptions::default() };
     for (to, version) in [(Format::IologV2, "2"), (Format::IologV3, "3")] {
         let log = dir.path().join(format!("log.{version}"));
-        convert(&input, &log, &as_format(Format::Mqsim), to).unwrap();
+        convert(&input, &log, &with_device, to).unwrap();
         let text = std::fs::read_to_string(&log).unwrap();
         assert_eq!(["add", "open", "close"].map(|action| text.matches(action).count()), [2, 2, 2], "{text}");
         let log = log.to_str().unwrap();
@@ -178,7 +212,7 @@ fn fio_replays_its_logs() {
         let json: serde_json::Value = serde_json::from_str(&printed[printed.find('{').expect("JSON")..]).expect("JSON");
         let job = &json["jobs"][0];
         assert_eq!(job["error"], 0, "{printed}");
-        let ios = ["read", "write"].map(|kind| job[kind]["total_ios"].as_u64().unwrap());
-        assert_eq!(ios, [6, 14], "fio replayed all requests of version {version}");
+        let ios = ["read", "write", "sync"].map(|kind| job[kind]["total_ios"].as_u64().unwrap());
+        assert_eq!(ios, [6, 14, 2], "fio replayed all requests of version {version}");
     }
 }

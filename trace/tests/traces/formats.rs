@@ -101,6 +101,9 @@ const BLKPARSE: &str = "\
   8,0    3        7     0.000800000   697  Q FWS [kjournald]
   8,0    3        8     0.000810000   697  Q FWS 0 + 0 [kjournald]
   8,0    3        9     0.000820000   697  Q   D 64 + 64 [fstrim]
+  8,0    3        9     0.000830000   697  Q   N [kjournald]
+  8,0    3        9     0.000840000   697  Q WFS 128 + 8 [kjournald]
+  8,0    3        9     0.000850000   697  Q FWFS 136 + 8 [kjournald]
   8,0    3       10     0.000900000   697  A   R 7 + 8 <- (8,1) 3
   8,0    1       11     0.001000000     0  C   W 223490 + 16 [0]
   8,0    3       12     0.002000000   697  D   R 100 + 16
@@ -113,8 +116,18 @@ Total (sda):
 #[test]
 fn blkparse_reads_one_action_q_if_there_is_any() {
     let whole = read(BLKPARSE, &as_format(Format::Blkparse)).unwrap();
-    assert_eq!(whole.rows, vec![(0, W, 223_490 * 512, 4096), (597_803, R, 51_200, 8192)]);
-    assert_eq!(whole.counts.lines, 16);
+    let want = [
+        (0, W, 223_490 * 512, 4096),
+        (597_803, R, 51_200, 8192),
+        (797_803, F, 0, 0),
+        (807_803, F, 0, 0),
+        (817_803, T, 32_768, 32_768),
+        (837_803, W, 65_536, 4096),
+        (847_803, F, 0, 0),
+        (847_803, W, 69_632, 4096),
+    ];
+    assert_eq!((whole.rows, whole.fua), (want.to_vec(), vec![5, 7]));
+    assert_eq!(whole.counts.lines, 19);
     let issued = TraceOptions { action: Some(Action::Issue), ..as_format(Format::Blkparse) };
     let want = vec![(0, W, 223_490 * 512, 8192), (1_300_000, R, 51_200, 8192)];
     assert_eq!(read(BLKPARSE, &issued).unwrap().rows, want);
@@ -137,11 +150,24 @@ fn blkparse_finds_a_q_far_behind_the_first_megabyte() {
 #[test]
 fn iolog_v2_moves_on_by_waits_and_v3_has_times() {
     let v2 = "fio version 2 iolog\n/dev/x add\n/dev/x open\n/dev/x read 8192 4096\n/dev/x wait 250 0\n\
-              /dev/x write 0 512\n/dev/x sync 0 0\n/dev/x wait 1000\n/dev/x trim 0 4096\n/dev/x read 512 512\n/dev/x close\n";
-    let want = vec![(0, R, 8192, 4096), (250_000, W, 0, 512), (1_250_000, R, 512, 512)];
+              /dev/x write 0 512\n/dev/x sync 8192 0\n/dev/x wait 1000\n/dev/x trim 0 4096\n/dev/x datasync\n\
+              /dev/x sync_file_range 0 512\n/dev/x read 512 512\n/dev/x close\n";
+    let want = vec![
+        (0, R, 8192, 4096),
+        (250_000, W, 0, 512),
+        (250_000, F, 0, 0),
+        (1_250_000, T, 0, 4096),
+        (1_250_000, F, 0, 0),
+        (1_250_000, R, 512, 512),
+    ];
     assert_eq!(rows(Format::IologV2, v2), want);
     let want = vec![(0, R, 8192, 4096), (50_000, W, 40960, 24576)];
     assert_eq!(rows(Format::IologV3, sample(Format::IologV3)), want);
+    // As fio 3.33 writes them: the offset of a sync is that of the I/O before.
+    let syncs = format!("{}100 /dev/x sync 880640 0\n110 /dev/x datasync 0 0\n", sample(Format::IologV3));
+    assert_eq!(rows(Format::IologV3, &syncs)[2..], [(60_000, F, 0, 0), (70_000, F, 0, 0)]);
+    let why = read(format!("{syncs}120 /dev/x sync some\n"), &as_format(Format::IologV3)).unwrap_err();
+    assert!(why.message.starts_with("the offset in bytes: `some`"), "{why}");
     let other = sample(Format::IologV3).replace("90 /dev/x write", "90 /dev/y write");
     let device = TraceOptions { device: Some("/dev/y".into()), ..TraceOptions::default() };
     assert_eq!(read(other, &device).unwrap().rows, vec![(0, W, 40960, 24576)]);
@@ -202,11 +228,11 @@ fn the_documentation_has_a_row_for_every_format() {
 
 #[test]
 fn vscsi_has_scsi_commands_us_bytes_and_blocks() {
-    let text = "version,time,op,size,lbn\n1,5000,40,4096,16\n1,5250.0,2a,24576,80\n2,6000,0x88,512,1\n2,6001,53,0,0\n";
+    let text = "version,time,op,size,lbn\n1,5000,40,4096,16\n1,5250.0,2a,24576,80\n2,6000,0x88,512,1\n2,6001,53,0,0\n2,6002,0x91,512,9\n2,6003,0x42,24,0\n";
     let whole = read(text, &as_format(Format::Vscsi)).unwrap();
-    let want = vec![(0, R, 8192, 4096), (250_000, W, 40960, 24576), (1_000_000, R, 512, 512)];
-    assert_eq!(whole.rows, want);
-    assert_eq!(whole.counts.skipped, 2, "the header, and a command that moves no data");
+    let want = [(0, R, 8192, 4096), (250_000, W, 40960, 24576), (1_000_000, R, 512, 512)];
+    assert_eq!(whole.rows, [&want[..], &[(1_001_000, F, 0, 0), (1_002_000, F, 0, 0)]].concat());
+    assert_eq!(whole.counts.skipped, 2, "the header, and UNMAP, whose ranges the trace does not have");
     let why = read("1,5000,R?,4096,16\n", &as_format(Format::Vscsi)).unwrap_err();
     assert!(why.message.contains("the operation: `R?`; legal is the number of a SCSI command"), "{why}");
 }

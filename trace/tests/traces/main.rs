@@ -27,25 +27,35 @@ type Row = (u64, Op, u64, u64);
 
 const R: Op = Op::Read;
 const W: Op = Op::Write;
+const T: Op = Op::Trim;
+const Z: Op = Op::WriteZeroes;
+const F: Op = Op::Flush;
 
 /// A trace read to its end.
 #[derive(Debug)]
 struct Whole {
     rows: Vec<Row>,
+    /// The numbers of the rows that are writes with force unit access.
+    fua: Vec<usize>,
     counts: TraceCounts,
     recognition: Recognition,
 }
 
 /// Reads a source to its end and checks the promises of every source.
 fn drain(mut source: TraceSource, capacity: u64) -> Result<Whole, WorkloadError> {
-    let mut rows: Vec<Row> = Vec::new();
+    let (mut rows, mut fua): (Vec<Row>, _) = (Vec::new(), Vec::new());
     loop {
         match source.next() {
             Ok(Next::End) => break,
             Ok(Next::Await) => panic!("a trace is open loop"),
             Ok(Next::Request(arrival)) => {
                 let Span::Bytes { offset, length } = arrival.extent else { panic!("a trace speaks of bytes") };
-                assert!(length > 0 && offset + length <= capacity);
+                match arrival.op {
+                    Op::Flush => assert_eq!((offset, length), (0, 0)),
+                    _ => assert!(length > 0 && offset + length <= capacity),
+                }
+                assert!(arrival.op == W || !arrival.fua);
+                fua.extend(arrival.fua.then_some(rows.len()));
                 assert!(rows.last().is_none_or(|last| last.0 <= arrival.at.ns()));
                 rows.push((arrival.at.ns(), arrival.op, offset, length));
             }
@@ -58,7 +68,7 @@ fn drain(mut source: TraceSource, capacity: u64) -> Result<Whole, WorkloadError>
     assert_eq!(source.next(), Ok(Next::End), "an end stays");
     let counts = source.counts();
     assert_eq!(counts.issued(), rows.len() as u64);
-    Ok(Whole { rows, counts, recognition: source.recognition().clone() })
+    Ok(Whole { rows, fua, counts, recognition: source.recognition().clone() })
 }
 
 /// Reads bytes as a trace on a drive.

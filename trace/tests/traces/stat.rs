@@ -72,6 +72,33 @@ fn text_and_json_hold_the_figures() {
     assert_eq!(json["counts"]["requests"], 6);
 }
 
+/// Trims, write zeroes and flushes are rows of their own, and no part of sizes, footprint and patterns.
+#[test]
+fn commands_are_counted_apart() {
+    let text = "time_ms,op,offset,length\n0,write,0,4096\n1,trim,0,1073741824\n1,flush,,\n2,write-fua,4096,4096\n\
+                500,write-zeroes,8192,512\n1000,flush,,\n";
+    let s = TraceStat::of_bytes("t", text.as_bytes(), &as_format(Format::Csv)).unwrap();
+    assert_eq!((s.all.requests, s.writes.requests, s.flushes, s.fua_writes), (2, 2, 2, 1));
+    assert_eq!((s.trims.requests, s.trims.bytes, s.write_zeroes.max), (1, 1 << 30, 512));
+    assert_eq!((s.footprint_bytes, s.end_byte, s.devices[0].1), (8_192, 1 << 30, 6));
+    assert_eq!((s.rate_iops, s.rate_bytes_per_s, s.peak_iops), (6.0, 8_192.0, 5));
+    assert_eq!((s.sequential_share, s.unaligned_share, s.rewrite_share), (0.5, 0.0, 0.0));
+    let printed = s.to_string();
+    for row in [
+        "\ntrims                  1  16.7 % ",
+        "\nzeroes ",
+        "\nflushes                2  33.3 %\n",
+        "\nFUA        1 of the writes\n",
+    ] {
+        assert!(printed.contains(row), "`{row}` is missing in\n{printed}");
+    }
+    let plain = TraceStat::of_bytes("t", TEXT.as_bytes(), &as_format(Format::Replayer)).unwrap();
+    assert!(!plain.to_json().contains("trims") && !plain.to_string().contains("trims"));
+    let only_flushes =
+        TraceStat::of_bytes("t", b"time_ms,op,offset,length\n0,flush,,\n", &as_format(Format::Csv)).unwrap();
+    assert_eq!((only_flushes.first_byte, only_flushes.end_byte, only_flushes.all.requests), (0, 0, 0));
+}
+
 #[test]
 fn one_request_has_no_rate() {
     let s = TraceStat::of_bytes("t", b"5 0 0 512 1\n", &as_format(Format::Replayer)).unwrap();
