@@ -50,6 +50,8 @@ pub struct Board {
     pub channels: Vec<Channel>,
     /// Planes, unit by unit.
     pub planes: Vec<Plane>,
+    /// Write requests inside the device some of whose pages wait for space in the page buffer.
+    pub waiting_for_buffer: u32,
     /// What never changes.
     pub facts: Facts,
 }
@@ -72,6 +74,7 @@ impl Board {
                 geometry.channels as usize
             ],
             planes: vec![Plane::default(); geometry.planes() as usize],
+            waiting_for_buffer: 0,
             flows: vec![Flow::default(); flows],
             by_slot: vec![SlotQueue::EMPTY; (queues + 1) * slots],
             behind: Vec::new(),

@@ -37,6 +37,8 @@ pub struct Facts {
     pub same_page: [bool; 3],
     /// Pages that hosts can address. What the geometry has more is over-provisioning.
     pub logical_pages: u32,
+    /// Pages that a write-back buffer holds; 0 without one.
+    pub buffer_pages: u32,
     /// With this many free blocks of a plane or fewer, garbage collection goes before user writes.
     pub gc_hard_blocks: u32,
     /// Free blocks of a plane below which garbage collection starts.

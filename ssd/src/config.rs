@@ -255,6 +255,7 @@ impl Config {
             multi_die: self.nand.multi_die,
             same_page: [self.nand.same_page_read, self.nand.same_page_program, false],
             logical_pages: self.ftl.logical_pages,
+            buffer_pages: self.buffer.as_ref().filter(|buffer| buffer.write_back).map_or(0, |buffer| buffer.pages),
             gc_hard_blocks: self.gc.hard_blocks,
             gc_start_blocks: self.gc.start_blocks,
             write_triggered_gc: false,

@@ -36,6 +36,7 @@ pub(crate) fn board(dies: u32, planes: u32) -> Board {
         multi_die: true,
         same_page: [false; 3],
         logical_pages: 0,
+        buffer_pages: 0,
         gc_hard_blocks: 1,
         gc_start_blocks: 2,
         write_triggered_gc: false,

@@ -4,7 +4,8 @@
 //!
 //! - each read ends earlier by `left`, less the time of the pause itself: a gain of `n (left - suspend)`;
 //! - each transaction of the command ends later by the reads and by the overheads `suspend + resume`: a cost of
-//!   `n R + suspend + resume` for each of its requests; nobody waits for garbage collection's own;
+//!   `n R + suspend + resume` for each of its requests; nobody waits for garbage collection's own, and for programs of the page buffer
+//!   only while requests wait for its space;
 //! - each write that waits behind ends later by the overheads alone, as the reads would go before it anyway; a write that has no chip
 //!   yet waits for all chips, and ends later by its share of them;
 //! - requests that will come end later by the overheads, which take the unit's time: as many of them as `worth_arrivals` percent of the reads
@@ -14,7 +15,8 @@
 //! It pauses if and only if the gain is more than `worth_percent` of the cost: at 100 where the account is even, and by default where
 //! reads gain twice what others pay, for the account knows nothing of reads that will be served while the command stands paused. A command stands
 //! paused for no longer than it takes, over all its pauses, and is then not paused again: so programs end, and so does the collection
-//! that gives writes their blocks.
+//! that gives writes their blocks. A program of the page buffer may stand twice as long while the buffer has space, as
+//! nobody waits for it: less than an eighth of the buffer waits for the flash, no request waits for its space, and no write of a request for a chip.
 
 use flashlane_core::board::Command;
 use flashlane_core::decide::{Preempt, PreemptDeclares, SuspendPoints};
@@ -49,6 +51,14 @@ pub(crate) const PARAMS: &[Param] = &[
         max: 1 << 30,
         help: "longest time a program or erase stands paused, of its service time",
     },
+    Param {
+        name: "worth_cap_buffer",
+        unit: "percent",
+        default: 200,
+        min: 0,
+        max: 1 << 30,
+        help: "the same for the page buffer's programs while it has space and no write waits",
+    },
 ];
 
 /// Pausing by worth.
@@ -57,28 +67,38 @@ pub struct Worth {
     percent: u64,
     arrivals: u64,
     cap: u64,
+    cap_buffer: u64,
 }
 
 impl Worth {
     /// With a scheduler's parameters.
     pub(crate) fn of(values: &Values<'_>) -> Worth {
-        let [percent, arrivals, cap] = ["worth_percent", "worth_arrivals", "worth_cap"].map(|name| values.get(name));
-        Worth { percent, arrivals, cap }
+        let names = ["worth_percent", "worth_arrivals", "worth_cap", "worth_cap_buffer"];
+        let [percent, arrivals, cap, cap_buffer] = names.map(|name| values.get(name));
+        Worth { percent, arrivals, cap, cap_buffer }
     }
 
-    /// Whether a command that has been paused for `paused` may be paused on.
-    fn may_stand(&self, board: &Board, command: &Command, paused: Duration) -> bool {
-        paused.ns() * 100 <= self.cap * board.facts.typical(command.op).ns()
+    /// Whether the command of `unit` may be paused on if it has been paused for `paused`.
+    fn may_stand(&self, board: &Board, unit: UnitId, command: &Command, paused: Duration) -> bool {
+        let within = |cap: u64| paused.ns() * 100 <= cap * board.facts.typical(command.op).ns();
+        within(self.cap) || (command.owner == Owner::Buffer && within(self.cap_buffer) && buffer_has_space(board, unit))
     }
 }
 
-/// Requests that wait behind the command of `unit`, in thousandths: writes that wait for the unit, and of those that wait for any unit its
-/// share. Programs of the page buffer keep no request waiting.
+/// Whether the programs of the page buffer keep nobody waiting: no request waits for its space, less than an eighth of it waits for the
+/// flash, and no write of a request waits for the unit or for any.
+fn buffer_has_space(board: &Board, unit: UnitId) -> bool {
+    let unplaced = board.queues[board.unplaced().index()].len;
+    board.waiting_for_buffer == 0 && unplaced < board.facts.buffer_pages / 8 && writes_behind(board, unit) == 0
+}
+
+/// Requests that wait behind the command of `unit`, in thousandths: writes that wait for the unit, and of those that wait for any unit or
+/// for space in the page buffer its share. Programs of the buffer keep no request waiting while it has space.
 fn writes_behind(board: &Board, unit: UnitId) -> u64 {
     let of_user = |id: TxnId| id.is_some() && board.txn(id).owner == Owner::User;
     let here = if of_user(board.first(unit, FlashOp::Program)) { board.waiting(unit, FlashOp::Program) } else { 0 };
     let unplaced = &board.queues[board.unplaced().index()];
-    let anywhere = if of_user(unplaced.head) { unplaced.len } else { 0 };
+    let anywhere = if of_user(unplaced.head) { unplaced.len } else { board.waiting_for_buffer };
     1000 * u64::from(here) + 1000 * u64::from(anywhere) / board.units.len() as u64
 }
 
@@ -92,11 +112,16 @@ impl Preempt for Worth {
         let command = &state.command;
         let overheads = (board.facts.suspend + board.facts.resume).ns();
         let left = command.ends.since(board.now).ns();
-        if left <= overheads || !self.may_stand(board, command, command.paused) {
+        if left <= overheads || !self.may_stand(board, unit, command, command.paused) {
             return None;
         }
         let reads = u64::from(state.waiting(FlashOp::Read));
-        let members = if command.owner == Owner::User { u64::from(command.members) } else { 0 };
+        let keeps_waiting = match command.owner {
+            Owner::User => true,
+            Owner::Buffer => board.waiting_for_buffer > 0,
+            Owner::Gc | Owner::Mapping => false,
+        };
+        let members = if keeps_waiting { u64::from(command.members) } else { 0 };
         let gain = reads * (left - board.facts.suspend.ns());
         let behind = writes_behind(board, unit) + 10 * self.arrivals * reads;
         let cost = members * (reads * board.service(read).ns() + overheads) + behind * overheads / 1000;
@@ -106,7 +131,7 @@ impl Preempt for Worth {
     fn serve(&mut self, board: &Board, unit: UnitId, _: TxnId) -> Option<Duration> {
         let paused = &board.units[unit.index()].paused;
         let stood = paused.paused + board.now.since(paused.paused_at);
-        self.may_stand(board, paused, stood).then_some(Duration::ZERO)
+        self.may_stand(board, unit, paused, stood).then_some(Duration::ZERO)
     }
 }
 
@@ -265,6 +290,72 @@ mod tests {
             let (mut board, first) = busy(1, 900, 3, 0, [0, 0]);
             board.units[0].command.paused = Duration::from_us(before);
             assert_eq!(worth().pause(&board, UnitId(0), first).is_some(), pauses, "{before} us before");
+        }
+    }
+
+    /// A program of the page buffer stands paused for twice the time it takes as long as nobody waits for it.
+    #[test]
+    fn a_program_of_the_buffer_stands_longer_while_the_buffer_has_space() {
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        enum Short {
+            No,
+            WaitsForSpace,
+            AnEighthWaits,
+            WriteWaits,
+            OfUser,
+        }
+        for (now, short, serves) in [
+            (2650, Short::No, true),
+            (2651, Short::No, false),
+            (1325, Short::WaitsForSpace, true),
+            (1326, Short::WaitsForSpace, false),
+            (1326, Short::AnEighthWaits, false),
+            (1326, Short::WriteWaits, false),
+            (1326, Short::OfUser, false),
+        ] {
+            let (mut board, first) = busy(1, 900, 3, u32::from(short == Short::WriteWaits), [0, 0]);
+            // Of 80 pages nine wait for the flash, and ten are too many.
+            board.facts.buffer_pages = 80;
+            let queue = board.unplaced();
+            for _ in 0..if short == Short::AnEighthWaits { 10 } else { 9 } {
+                let id = TxnId(board.txns.len() as u32);
+                let (stage, owner) = (flashlane_core::transaction::Stage::Waiting, Owner::Buffer);
+                let op = FlashOp::Program;
+                board.txns.push(flashlane_core::Transaction {
+                    op,
+                    owner,
+                    queue,
+                    stage,
+                    ..flashlane_core::Transaction::EMPTY
+                });
+                board.link(id, queue, TxnId::NONE);
+            }
+            board.waiting_for_buffer = u32::from(short == Short::WaitsForSpace);
+            let owner = if short == Short::OfUser { Owner::User } else { Owner::Buffer };
+            let paused_at = Time::from_ns((NOW - now) * 1000);
+            board.units[0].paused = Command { owner, paused_at, ..board.units[0].command };
+            assert_eq!(worth().serve(&board, UnitId(0), first).is_some(), serves, "{now} us");
+        }
+    }
+
+    /// While requests wait for the buffer's space, its programs and those requests pay: one read of 100 us gains 900 us by a pause of 100 us
+    /// and as much to resume, the program pays 300 us, and each request that waits 200 us.
+    #[test]
+    fn a_full_buffer_pays() {
+        for (waiting, pauses) in [(0, true), (1, false)] {
+            for owner in [Owner::Buffer, Owner::Gc] {
+                let (mut board, first) = busy(1, 1_000, 1, 0, [100, 100]);
+                board.units[0].command.owner = owner;
+                board.waiting_for_buffer = waiting;
+                let is = worth_at(200).pause(&board, UnitId(0), first).is_some();
+                assert_eq!(is, pauses || owner == Owner::Gc, "{waiting} {owner:?}");
+            }
+        }
+        for (waiting, pauses) in [(4, true), (5, false)] {
+            let (mut board, first) = busy(1, 1_000, 1, 0, [100, 100]);
+            board.units[0].command.owner = Owner::Gc;
+            board.waiting_for_buffer = waiting;
+            assert_eq!(worth_at(110).pause(&board, UnitId(0), first).is_some(), pauses, "{waiting}");
         }
     }
 }

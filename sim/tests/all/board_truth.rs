@@ -2,7 +2,7 @@
 //! every scheduler of the catalogue. A count that is not updated before a decision shows here, even if no other test's
 //! decisions depend on it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::play::{self, Mix, TestRequest, asks};
 use crate::common::{recipe, table1};
@@ -12,7 +12,7 @@ use flashlane_core::decide::{Keeps, Place, PlaceDeclares, Placement};
 use flashlane_core::event::Event;
 use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, Lpn, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
+use flashlane_core::{Board, Duration, Lpn, Op, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
 use flashlane_sched::catalogue::{build, schedulers};
 use flashlane_ssd::Device;
 use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
@@ -47,6 +47,9 @@ struct Truth {
     /// For each submission queue, the commands that have arrived and were not fetched.
     lines: Vec<u32>,
     requests: BTreeMap<RequestId, usize>,
+    /// Of writes into the buffer: the pages that are not in it yet.
+    unbuffered: BTreeMap<RequestId, u32>,
+    admitted: BTreeSet<RequestId>,
     live: BTreeMap<u64, Live>,
     owners: Vec<Option<usize>>,
     /// Pages of the programs whose dispatch follows their mapping, and their places.
@@ -90,6 +93,8 @@ impl Truth {
             gc: vec![GcWaiting::default(); geometry.units() as usize],
             lines: vec![0; config.flows.len()],
             requests: BTreeMap::new(),
+            unbuffered: BTreeMap::new(),
+            admitted: BTreeSet::new(),
             live: BTreeMap::new(),
             mapped: Vec::new(),
             flows: flows.collect(),
@@ -122,15 +127,24 @@ impl Truth {
 
     fn take(&mut self, event: &Event) {
         match *event {
-            Event::Submitted { request, flow, .. } => {
+            Event::Submitted { request, flow, op, pages, .. } => {
                 let line = self.line(flow.index());
+                if op == Op::Write && self.config.buffer.is_some() {
+                    self.unbuffered.insert(request, pages);
+                }
                 self.requests.insert(request, line);
                 self.lines[line] += 1;
             }
             Event::Admitted { request } => {
                 let line = self.requests[&request];
                 self.lines[line] -= 1;
+                self.admitted.insert(request);
                 self.flows[line].in_flight += 1;
+            }
+            Event::PageFromMemory { request, .. } => {
+                if let Some(pages) = self.unbuffered.get_mut(&request) {
+                    *pages -= 1;
+                }
             }
             Event::Completed { request } => self.flows[self.requests[&request]].in_flight -= 1,
             Event::Queued { txn, flow, op, owner, lpn, plane, .. } => {
@@ -254,6 +268,9 @@ impl Truth {
             let idle = board.channels[u / each].idle >> (u % each) & 1 == 1;
             assert_eq!(idle, unit.service == Service::Idle, "{name} at {now}: unit {u}");
         }
+        let waits = |request: &RequestId| self.admitted.contains(request) && self.unbuffered[request] > 0;
+        let waiting = self.unbuffered.keys().filter(|request| waits(request)).count();
+        assert_eq!(board.waiting_for_buffer as usize, waiting, "{name} at {now}: writes that wait for the buffer");
         let depth = match self.config.front.protocol {
             Protocol::Nvme { depth } | Protocol::Sata { depth } => depth,
         };
@@ -311,7 +328,8 @@ impl Place for KeepsValidPages {
     }
 }
 
-fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> [u64; 3] {
+/// Counts of instants, of waiting writes, of those that are to be written elsewhere, and of instants at which writes wait for the buffer.
+fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> [u64; 4] {
     let recipe = recipe(name, &[]);
     let mut scheduler = build(&recipe).expect("a scheduler");
     scheduler.place = Box::new(KeepsValidPages(scheduler.place));
@@ -320,7 +338,7 @@ fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> [u64; 3] {
     let mut device = Device::new(config, scheduler).expect("legal");
     device.report_events();
     let mut truth = Truth::new(config, &device, says);
-    let (mut instants, mut pages) = (0, [0; 2]);
+    let (mut instants, mut pages, mut full) = (0, [0; 2], 0);
     let mut look = |device: &mut Device| {
         device.events().drain(..).for_each(|stamped| truth.take(&stamped.event));
         truth.compare(device, name);
@@ -328,6 +346,7 @@ fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> [u64; 3] {
             pages.iter_mut().zip(truth.compare_pages(device.board(), name)).for_each(|(all, seen)| *all += seen);
         }
         instants += 1;
+        full += u64::from(device.board().waiting_for_buffer > 0);
     };
     let mut asks = asks.iter().enumerate().peekable();
     look(&mut device);
@@ -347,7 +366,7 @@ fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> [u64; 3] {
     }
     assert_eq!((device.fault(), device.outstanding()), (None, 0), "{name}");
     assert!(device.totals().erases > 10, "{name}: {} erases are too few", device.totals().erases);
-    [instants, pages[0], pages[1]]
+    [instants, pages[0], pages[1], full]
 }
 
 #[test]
@@ -367,10 +386,15 @@ fn the_board_shows_what_is() {
         let mix = Mix { requests: 500, gap: 400_000, reads: 40, pages: 4, hot: 20, partial: 30, scattered: 20 };
         let asks = asks(&config, &mix, &mut Pcg64Mcg::new(12));
         for entry in schedulers() {
-            let [instants, pages, elsewhere] = each_instant(&config, entry.name, &asks);
+            let [instants, pages, elsewhere, full] = each_instant(&config, entry.name, &asks);
             assert!(instants > 1000, "{}: {instants} instants are too few", entry.name);
             assert!(pages > 1000, "{}: {pages} waiting writes are too few", entry.name);
             all_elsewhere += elsewhere;
+            assert!(
+                full > 100 || config.buffer.is_none(),
+                "{}: {full} instants with a full buffer are too few",
+                entry.name
+            );
         }
     }
     assert!(all_elsewhere > 1000, "{all_elsewhere} waiting writes whose pages are elsewhere are too few");

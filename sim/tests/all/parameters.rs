@@ -65,8 +65,9 @@ fn small_gc_drive() -> Config {
     config
 }
 
-fn workload(config: &Config) -> Vec<TestRequest> {
-    let mix = Mix { requests: 1500, gap: 350_000, reads: 60, pages: 6, hot: 20, partial: 20, scattered: 20 };
+/// Requests every `gap` ns, of which `reads` percent read.
+fn workload(config: &Config, gap: u64, reads: u32) -> Vec<TestRequest> {
+    let mix = Mix { requests: 1500, gap, reads, pages: 6, hot: 20, partial: 20, scattered: 20 };
     let mut asks = asks(config, &mix, &mut Pcg64Mcg::new(11));
     // One flow sends most requests, the other few.
     for (i, ask) in asks.iter_mut().enumerate() {
@@ -112,7 +113,7 @@ fn played(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Seen {
 #[test]
 fn every_parameter_has_an_effect() {
     let usual = small_gc_drive();
-    let asks = workload(&usual);
+    let asks = workload(&usual, 350_000, 60);
     // Commands that are compared must have to wait.
     let mut narrow = small_gc_drive();
     narrow.front.in_flight = 4;
@@ -124,10 +125,19 @@ fn every_parameter_has_an_effect() {
         flush_above: 50,
         merge_writes: true,
     });
+    // The buffer's programs keep nobody waiting only while it has space.
+    let mut spacious = small_gc_drive();
+    spacious.buffer =
+        narrow.buffer.clone().map(|buffer| Buffer { pages: 400, flush_above: 0, read_allocate: false, ..buffer });
+    let many_reads = workload(&spacious, 80_000, 90);
     let mut idle = Vec::new();
     for (question, answer) in with_parameters() {
-        let config = if answer.name == "shortest" { &narrow } else { &usual };
         for param in answer.params {
+            let (config, asks) = match (answer.name, param.name) {
+                ("shortest", _) => (&narrow, &asks),
+                (_, "worth_cap_buffer") => (&spacious, &many_reads),
+                _ => (&usual, &asks),
+            };
             // The estimator uses places only if writes get theirs on arrival.
             let needs: &[(&str, u64)] = if answer.name == "dynamic" && param.name != "bind_at_arrival" {
                 &[("bind_at_arrival", 1)]
@@ -136,7 +146,7 @@ fn every_parameter_has_an_effect() {
             };
             let with = |value: u64| {
                 let params: Vec<(&str, u64)> = needs.iter().copied().chain([(param.name, value)]).collect();
-                played(config, &recipe(question, answer.name, &params), &asks)
+                played(config, &recipe(question, answer.name, &params), asks)
             };
             let usual = with(param.default);
             // Some have an effect only between the ends of their range.
@@ -159,7 +169,7 @@ fn every_parameter_has_an_effect() {
 #[test]
 fn the_ends_of_ranges_are_legal_runs() {
     let config = small_gc_drive();
-    let asks = &workload(&config)[..300];
+    let asks = &workload(&config, 350_000, 60)[..300];
     for (question, answer) in with_parameters() {
         for param in answer.params {
             for value in [param.min, param.max] {

@@ -33,8 +33,12 @@ impl Device {
             (false, false) => {
                 let requests = &self.frontend.requests;
                 buffer.wait(flow, slot, (cursor..pages).map(|i| requests.page(slot, &request, i)));
+                self.state.board.waiting_for_buffer += 1;
             }
-            (true, _) => buffer.still_waits_for(flow, pages - cursor),
+            (true, all_stored) => {
+                buffer.still_waits_for(flow, pages - cursor);
+                self.state.board.waiting_for_buffer -= u32::from(all_stored);
+            }
             (false, true) => {}
         }
         self.frontend.serve_if_done(slot, &mut self.state);

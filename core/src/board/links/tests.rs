@@ -37,6 +37,7 @@ fn board(slots: u32) -> Board {
         multi_die: true,
         same_page: [false; 3],
         logical_pages: 0,
+        buffer_pages: 0,
         gc_hard_blocks: 1,
         gc_start_blocks: 2,
         write_triggered_gc: false,

@@ -46,6 +46,7 @@ fn board(chips: u32) -> Board {
         multi_die: false,
         same_page: [false; 3],
         logical_pages: 0,
+        buffer_pages: 0,
         gc_hard_blocks: 1,
         gc_start_blocks: 2,
         write_triggered_gc: false,
