@@ -223,6 +223,7 @@ fn drawn(spec: &SyntheticSpec, range: &AddressRange) -> Result<Vec<SceneRequest>
         requests.push(SceneRequest {
             at_ns: arrival.at.ns(),
             op,
+            fua: false,
             offset: Some(offset),
             length: Some(length),
             pages: None,

@@ -27,6 +27,7 @@ fn config(settings: &Settings) -> Result<Config, String> {
     let read = SceneRequest {
         at_ns: 0,
         op: flashlane_scenario::workload::scene::SceneOp::Read,
+        fua: false,
         offset: None,
         length: None,
         pages: Some(vec![0]),

@@ -14,14 +14,17 @@ use super::AddressRange;
 use super::range::refuse;
 use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
 
-/// One request of a scene: `at_ns`, `op`, and either `offset` with `length` or `pages`.
+/// One request of a scene: `at_ns`, `op`, and, except for a flush, either `offset` with `length` or `pages`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SceneRequest {
     /// When the host creates it, in nanoseconds from the start of the run; not before the request above it.
     pub at_ns: u64,
-    /// `"read"` or `"write"`.
+    /// What it asks for.
     pub op: SceneOp,
+    /// `op = "write"`: whether it completes only when its data is safe (force unit access). Default false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fua: bool,
     /// First byte, counted from the start of the flow's address range. Needs `length`.
     pub offset: Option<u64>,
     /// Number of bytes, at least 1. Needs `offset`.
@@ -34,10 +37,28 @@ pub struct SceneRequest {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SceneOp {
-    /// From the drive.
+    /// Data from the drive.
     Read,
-    /// To the drive.
+    /// Data to the drive.
     Write,
+    /// The whole pages of the range are unmapped.
+    Trim,
+    /// The whole pages of the range read as zeroes: served as a trim.
+    WriteZeroes,
+    /// What was written before is safe when it completes. It has no address.
+    Flush,
+}
+
+impl SceneOp {
+    fn op(self) -> Op {
+        match self {
+            SceneOp::Read => Op::Read,
+            SceneOp::Write => Op::Write,
+            SceneOp::Trim => Op::Trim,
+            SceneOp::WriteZeroes => Op::WriteZeroes,
+            SceneOp::Flush => Op::Flush,
+        }
+    }
 }
 
 /// How many requests ahead are prefetched.
@@ -70,12 +91,16 @@ impl SceneSource {
                 return Err(refuse(&key("at_ns"), request.at_ns, legal));
             }
             before = request.at_ns;
-            let op = match request.op {
-                SceneOp::Read => Op::Read,
-                SceneOp::Write => Op::Write,
-            };
-            let (at, extent) = (Time::from_ns(request.at_ns), request.span(range, key)?);
-            arrivals.push(Arrival { at, op, fua: false, extent });
+            let (at, op, fua) = (Time::from_ns(request.at_ns), request.op.op(), request.fua);
+            if fua && op != Op::Write {
+                return Err(refuse(
+                    &key("fua"),
+                    fua,
+                    "false, or op = \"write\": only a write can have force unit access",
+                ));
+            }
+            let extent = request.span(range, key)?;
+            arrivals.push(Arrival { at, op, fua, extent });
         }
         Ok(SceneSource { arrivals: arrivals.into_iter() })
     }
@@ -83,6 +108,9 @@ impl SceneSource {
 
 impl SceneRequest {
     fn span(&self, range: &AddressRange, key: impl Fn(&str) -> String) -> Result<Span, WorkloadError> {
+        if self.op == SceneOp::Flush {
+            return self.no_span(key);
+        }
         match (self.offset, self.length, &self.pages) {
             (Some(offset), Some(length), None) => bytes(offset, length, range, key),
             (None, None, Some(pages)) => whole_pages(pages, range, key),
@@ -90,6 +118,19 @@ impl SceneRequest {
             (_, _, Some(_)) => Err(refuse(&key("pages"), "pages beside offset or length", FORMS)),
             (Some(_), None, None) => Err(refuse(&key("length"), "an offset without length", FORMS)),
             (None, Some(_), None) => Err(refuse(&key("offset"), "a length without offset", FORMS)),
+        }
+    }
+
+    /// The range of a flush, which has none.
+    fn no_span(&self, key: impl Fn(&str) -> String) -> Result<Span, WorkloadError> {
+        let no_address = "no address: a flush is of the whole drive";
+        let given = [("offset", self.offset), ("length", self.length)];
+        if let Some((name, value)) = given.into_iter().find_map(|(name, value)| Some((name, value?))) {
+            return Err(refuse(&key(name), value, no_address));
+        }
+        match &self.pages {
+            Some(pages) => Err(refuse(&key("pages"), format_args!("{pages:?}"), no_address)),
+            None => Ok(Span::Bytes { offset: 0, length: 0 }),
         }
     }
 }

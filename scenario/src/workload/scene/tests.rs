@@ -33,6 +33,25 @@ fn requests_come_in_order_with_their_addresses_in_the_range() {
 }
 
 #[test]
+fn every_kind_and_force_unit_access_are_handed_over() {
+    let request = |op: &str| format!("[[request]]\nat_ns = 5\nop = \"{op}\"\n");
+    let bytes = "offset = 0\nlength = 8192\n";
+    let toml = ["trim", "write-zeroes", "write"].map(|op| format!("{}{bytes}", request(op))).concat();
+    let mut source = scene(&format!("{toml}fua = true\n{}", request("flush"))).expect("sound");
+    let at = Time::from_ns(5);
+    for (op, fua) in [(Op::Trim, false), (Op::WriteZeroes, false), (Op::Write, true)] {
+        let extent = Span::Bytes { offset: 40_960, length: 8192 };
+        assert_eq!(source.next(), Ok(Next::Request(Arrival { at, op, fua, extent })));
+    }
+    let extent = Span::Bytes { offset: 0, length: 0 };
+    assert_eq!(source.next(), Ok(Next::Request(Arrival { at, op: Op::Flush, fua: false, extent })));
+    assert_eq!(source.next(), Ok(Next::End));
+    let flow: Flow = toml::from_str(&format!("{}pages = [1]", request("read"))).expect("sound");
+    let json = serde_json::to_string(&flow.request[0]).expect("JSON");
+    assert!(!json.contains("fua"), "the hash of a scene without it stays: {json}");
+}
+
+#[test]
 fn mistakes_are_named_by_request_and_key() {
     let cases = [
         ("op = \"read\"", "request[1].offset", "either offset and length in bytes, or pages"),
@@ -45,6 +64,21 @@ fn mistakes_are_named_by_request_and_key() {
         ("op = \"read\"\noffset = 0\nlength = 0", "request[1].length", "1 to 81920"),
         ("op = \"read\"\noffset = 81919\nlength = 2", "request[1].length", "1 to 1"),
         ("op = \"read\"\noffset = 81920\nlength = 1", "request[1].offset", "below 81920"),
+        (
+            "op = \"trim\"\noffset = 4096\nlength = 81920",
+            "request[1].length",
+            "1 to 77824, what lies behind this offset",
+        ),
+        ("op = \"trim\"", "request[1].offset", "either offset and length in bytes"),
+        ("op = \"flush\"\noffset = 4096", "request[1].offset", "4096 is not legal; legal: no address: a flush is of"),
+        ("op = \"flush\"\nlength = 0", "request[1].length", "no address"),
+        ("op = \"flush\"\npages = [3]", "request[1].pages", "[3] is not legal; legal: no address"),
+        ("op = \"flush\"\nfua = true", "request[1].fua", "only a write can have force unit access"),
+        (
+            "op = \"read\"\npages = [1]\nfua = true",
+            "request[1].fua",
+            "true is not legal; legal: false, or op = \"write\"",
+        ),
     ];
     let first = "[[request]]\nat_ns = 7\nop = \"write\"\npages = [1]\n";
     for (toml, place, message) in cases {

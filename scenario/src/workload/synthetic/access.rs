@@ -88,6 +88,11 @@ impl AccessPattern {
         })
     }
 
+    /// The same pattern with draws of its own, for requests that neither continue the others nor rewrite.
+    pub(super) fn apart(&self, seed: u64, aspect: Aspect) -> AccessPattern {
+        AccessPattern { end: u64::MAX, random: RandomStream::new(seed, aspect), history: None, ..self.clone() }
+    }
+
     /// The first byte on the drive and the length of the next request.
     #[inline]
     pub(super) fn next(&mut self, bytes: u64, write: bool) -> (u64, u64) {

@@ -15,6 +15,9 @@ pub(super) enum Aspect {
     WriteArrival = 5,
     Rewrite = 6,
     Layout = 7,
+    Trim = 8,
+    TrimAddress = 9,
+    Force = 10,
 }
 
 /// Spreads the bits of a seed, so that neighbouring seeds give unrelated streams (the finaliser of SplitMix64).

@@ -6,7 +6,7 @@
 //!
 //! # Reproducibility
 //!
-//! Each aspect of a flow (operation, size, address, arrival) has its own PCG stream, so changing one leaves the
+//! Each aspect of a flow (operation, size, address, arrival, trims, FUA) has its own PCG stream, so changing one leaves the
 //! others as they were: two runs that differ in read ratio still see the same arrival times.
 //!
 //! Floating point is used where a distribution needs it: exponential gaps, lognormal and log-uniform sizes, geometric
@@ -18,6 +18,7 @@
 mod access;
 mod align;
 mod arrivals;
+mod commands;
 mod draw;
 mod size;
 mod source;

@@ -6,6 +6,7 @@ use flashlane_core::{Op, Time};
 
 use super::access::AccessPattern;
 use super::arrivals::{ClosedLoop, Stream};
+use super::commands::{Commands, data_share, max_trim_bytes};
 use super::draw::{Aspect, RandomStream, splitmix64};
 use super::size::SizeSampler;
 use super::spec::{Arrivals, SyntheticSpec};
@@ -22,6 +23,8 @@ pub struct SyntheticSource {
     sizes: [SizeSampler; 2],
     size_dice: RandomStream,
     places: AccessPattern,
+    /// `None` where all requests are plain reads and writes.
+    commands: Option<Box<Commands>>,
     left: u64,
     end_ns: u64,
 }
@@ -50,12 +53,14 @@ impl SyntheticSource {
             spec.write_size.as_ref().map_or_else(|| read_size.clone(), |size| SizeSampler::new(size, step));
         let sizes = [read_size, write_size];
         let read_ratio = read_ratio(spec);
-        let max_bytes = sizes[0].max().max(sizes[1].max());
         let start_ns = ns(spec.start_us.unwrap_or(0.0));
+        let max_bytes = sizes[0].max().max(sizes[1].max()).max(max_trim_bytes(spec));
+        let places = AccessPattern::new(spec, range, max_bytes, 1.0 - read_ratio, seed)?;
         let duration_ns = spec.duration_s.map_or(u64::MAX, |seconds| ns(seconds * 1e6));
         Ok(SyntheticSource {
-            timing: Timing::new(spec, || mean_bytes(&sizes, read_ratio), start_ns, seed),
-            places: AccessPattern::new(spec, range, max_bytes, 1.0 - read_ratio, seed)?,
+            timing: Timing::new(spec, || mean_bytes(&sizes, read_ratio) * data_share(spec, read_ratio), start_ns, seed),
+            commands: Commands::new(spec, &places, start_ns, seed),
+            places,
             read_ratio,
             operations: RandomStream::new(seed, Aspect::Operation),
             sizes,
@@ -127,11 +132,18 @@ impl Source for SyntheticSource {
             return Ok(Produced::End);
         }
         self.left -= 1;
+        if let Some(commands) = &mut self.commands
+            && let Some(command) = commands.instead(at)
+        {
+            *arrival = command;
+            return Ok(Produced::Request);
+        }
         let drawn = if self.operations.chance(self.read_ratio) { Op::Read } else { Op::Write };
         let op = given.unwrap_or(drawn);
         let bytes = self.sizes[op.index()].sample(&mut self.size_dice);
         let (offset, length) = self.places.next(bytes, op == Op::Write);
-        *arrival = Arrival { at: Time::from_ns(at), op, fua: false, extent: Span::Bytes { offset, length } };
+        let fua = op == Op::Write && self.commands.as_mut().is_some_and(|commands| commands.forces_write());
+        *arrival = Arrival { at: Time::from_ns(at), op, fua, extent: Span::Bytes { offset, length } };
         Ok(Produced::Request)
     }
 

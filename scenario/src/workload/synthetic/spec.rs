@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SyntheticSpec {
-    /// Share of requests that are reads, 0 to 1. Default 1. Not with `read_gap_us` and `write_gap_us`, which set it.
+    /// Share of reads among reads and writes, 0 to 1. Default 1. Not with `read_gap_us` and `write_gap_us`, which set it.
     pub read_ratio: Option<f64>,
     /// Bytes of a request, reads and writes alike. Default `{ constant = 4096 }`.
     pub size: Size,
@@ -17,6 +17,23 @@ pub struct SyntheticSpec {
     pub write_size: Option<Size>,
     /// Drawn sizes (uniform, lognormal) are multiples of this many bytes. Default 512.
     pub size_step_bytes: Option<u64>,
+
+    /// Share of requests that are trims, 0 to 1. Default 0. Not with `read_gap_us` and `write_gap_us`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim_ratio: Option<f64>,
+    /// Bytes of a trim. Default: as writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim_size: Option<Size>,
+    /// Share of writes with FUA (force unit access), 0 to 1. Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fua_ratio: Option<f64>,
+    /// After this many writes the next request is a flush, 1 to 10^9. Default: no flushes. Not with `read_gap_us` and `write_gap_us`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flush_every_writes: Option<u64>,
+    /// Once this many milliseconds have passed since the flow's start or its last flush, the next request is a flush. Default: no flushes.
+    /// Not with `read_gap_us` and `write_gap_us`, nor with `rate_mb_per_s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flush_every_ms: Option<f64>,
 
     /// Where requests start. Default `random`.
     pub access: Access,
@@ -68,7 +85,7 @@ pub struct SyntheticSpec {
 
     /// When requests arrive. Default `poisson`.
     pub arrivals: Arrivals,
-    /// Mean requests per second, above 0 to 10^9. One of the rates is needed unless the loop is closed.
+    /// Mean requests of all kinds per second, above 0 to 10^9. One of the rates is needed unless the loop is closed.
     pub rate_iops: Option<f64>,
     /// Mean megabytes (10^6 bytes) per second, reads and writes together. An alternative to `rate_iops`.
     pub rate_mb_per_s: Option<f64>,
@@ -211,6 +228,6 @@ pub struct LargeStarts {
 pub struct Rewrite {
     /// Share of writes that rewrite, 0 to 1.
     pub ratio: f64,
-    /// Mean number of the flow's requests from a write to the one that rewrites it (geometric), 1 to 100,000.
+    /// Mean number of the flow's reads and writes from a write to the one that rewrites it (geometric), 1 to 100,000.
     pub distance_requests: f64,
 }

@@ -17,6 +17,7 @@ impl SyntheticSpec {
     /// Refuses values out of range, missing or contradicting keys, and keys that the chosen form does not use.
     pub fn validate(&self) -> Checked {
         self.validate_sizes()?;
+        self.validate_commands()?;
         self.validate_access()?;
         self.validate_working_set()?;
         self.validate_arrivals()?;
@@ -30,6 +31,28 @@ impl SyntheticSpec {
         whole("size_step_bytes", step, 1, MAX_REQUEST_BYTES)?;
         validate_size("size", &self.size, step)?;
         self.write_size.as_ref().map_or(Ok(()), |size| validate_size("write_size", size, step))
+    }
+
+    fn validate_commands(&self) -> Checked {
+        let one_rate = self.read_gap_us.is_none() && self.write_gap_us.is_none();
+        let has_writes = !one_rate || self.read_ratio.is_some_and(|ratio| ratio < 1.0);
+        const WRITES: &str = "writes, which a read_ratio below 1 brings";
+        only("trim_ratio", &self.trim_ratio, one_rate, ONE_RATE)?;
+        only("flush_every_writes", &self.flush_every_writes, one_rate, ONE_RATE)?;
+        only("flush_every_ms", &self.flush_every_ms, one_rate, ONE_RATE)?;
+        only("flush_every_writes", &self.flush_every_writes, has_writes, WRITES)?;
+        only("fua_ratio", &self.fua_ratio, has_writes, WRITES)?;
+        only("trim_size", &self.trim_size, self.trim_ratio.is_some(), "trim_ratio")?;
+        let by_bytes = self.rate_mb_per_s.is_some();
+        only("flush_every_ms", &self.flush_every_ms, !by_bytes, "a rate in requests, which its flushes are part of")?;
+        let only_trims = self.trim_ratio == Some(1.0);
+        only("rate_mb_per_s", &self.rate_mb_per_s, !only_trims, "reads or writes: trims move no bytes")?;
+        optional(self.trim_ratio, |v| fraction("trim_ratio", v))?;
+        optional(self.fua_ratio, |v| fraction("fua_ratio", v))?;
+        optional(self.flush_every_writes, |v| whole("flush_every_writes", v, 1, 1_000_000_000))?;
+        optional(self.flush_every_ms, |v| positive("flush_every_ms", v, MAX_US / 1e3))?;
+        let step = self.size_step_bytes.unwrap_or(512);
+        self.trim_size.as_ref().map_or(Ok(()), |size| validate_size("trim_size", size, step))
     }
 
     fn validate_access(&self) -> Checked {
@@ -152,6 +175,14 @@ impl SyntheticSpec {
         Ok(())
     }
 
+    pub(super) fn has_flushes(&self) -> bool {
+        self.flush_every_writes.is_some() || self.flush_every_ms.is_some()
+    }
+
+    pub(super) fn trim_size(&self) -> &Size {
+        self.trim_size.as_ref().or(self.write_size.as_ref()).unwrap_or(&self.size)
+    }
+
     pub(super) fn burst_factor(&self) -> f64 {
         self.burst_factor.unwrap_or(8.0)
     }
@@ -174,6 +205,7 @@ impl SyntheticSpec {
 }
 
 const RATES: &str = "exactly one of rate_iops, rate_mb_per_s, mean_gap_us, or the pair read_gap_us and write_gap_us";
+const ONE_RATE: &str = "one rate for all requests, not with read_gap_us and write_gap_us";
 const OTHER_THAN_STREAMING: &str = "an access other than \"streaming\", which is sequential throughout";
 
 fn validate_size(key: &str, size: &Size, step: u64) -> Checked {

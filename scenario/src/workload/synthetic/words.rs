@@ -34,7 +34,23 @@ impl SyntheticSpec {
             (_, Some(rate), _) => format!(" {rate} MB/s"),
             _ => String::new(),
         };
-        format!("{reads}{access}, {size}, {}{rate}", keyword(&self.arrivals))
+        format!("{reads}{access}, {size}, {}{rate}{}", keyword(&self.arrivals), self.commands())
+    }
+
+    /// The requests beside plain reads and writes in a few words, each after a comma.
+    fn commands(&self) -> String {
+        let share = |share: Option<f64>, what: &str| {
+            share.filter(|share| *share > 0.0).map(|share| format!(", {} % {what}", share * 100.0))
+        };
+        [
+            share(self.trim_ratio, "trims"),
+            share(self.fua_ratio, "of writes with FUA"),
+            self.flush_every_writes.map(|writes| format!(", a flush every {writes} writes")),
+            self.flush_every_ms.map(|ms| format!(", a flush every {ms} ms")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 }
 

@@ -66,6 +66,16 @@ fn every_value_out_of_range_is_named() {
         ("start_us = -1.0", "start_us", "-1"),
         ("duration_s = 0.0", "duration_s", "0 is not"),
         ("duration_s = inf", "duration_s", "inf"),
+        ("trim_ratio = 1.5", "trim_ratio", "1.5 is not legal; legal: a number from 0 to 1"),
+        ("trim_ratio = 0.5\ntrim_size = { constant = 0 }", "trim_size.constant", "0 is not legal"),
+        (
+            "trim_ratio = 0.5\ntrim_size = { constant = 1048576 }\nworking_set_bytes = 65536",
+            "size",
+            "a request of up to 1048576 bytes is not legal; legal: at most the working set, 65536 bytes",
+        ),
+        ("read_ratio = 0.5\nfua_ratio = -0.5", "fua_ratio", "-0.5 is not"),
+        ("read_ratio = 0.5\nflush_every_writes = 0", "flush_every_writes", "from 1 to 1000000000"),
+        ("flush_every_ms = 0", "flush_every_ms", "from 1e-9 to"),
     ];
     for (toml, place, message) in cases {
         let error = error(&format!("{SOUND}{toml}"));
@@ -96,6 +106,9 @@ fn keys_without_effect_are_refused() {
         ("burst_requests = 3", "burst_requests", "arrivals = \"bursty\" or \"batch\""),
         ("depth = 3", "depth", "arrivals = \"closed-loop\""),
         ("think_us = 3", "think_us", "arrivals = \"closed-loop\""),
+        ("flush_every_writes = 3", "flush_every_writes", "only with writes, which a read_ratio below 1 brings"),
+        ("fua_ratio = 0.5\nread_ratio = 1", "fua_ratio", "only with writes"),
+        ("trim_size = { constant = 4096 }", "trim_size", "only with trim_ratio"),
         ("arrivals = \"closed-loop\"", "rate_iops", "no rate with arrivals = \"closed-loop\""),
     ];
     for (toml, place, message) in cases {
@@ -120,6 +133,18 @@ fn a_flow_needs_one_rate_and_one_end() {
         ("requests = 10\nread_gap_us = 1\nwrite_gap_us = 1\nread_ratio = 0.5", "read_ratio", "already say the ratio"),
         ("requests = 10\narrivals = \"closed-loop\"\ndepth = 0", "depth", "from 1 to 65536"),
         ("requests = 10\narrivals = \"closed-loop\"\nthink_us = -1", "think_us", "-1"),
+        (
+            "requests = 10\nread_gap_us = 1\nwrite_gap_us = 1\ntrim_ratio = 0.5",
+            "trim_ratio",
+            "only with one rate for all requests",
+        ),
+        (
+            "requests = 10\nread_gap_us = 1\nwrite_gap_us = 1\nflush_every_writes = 5",
+            "flush_every_writes",
+            "only with one rate for all requests",
+        ),
+        ("requests = 10\nrate_mb_per_s = 1\nflush_every_ms = 5", "flush_every_ms", "only with a rate in requests"),
+        ("requests = 10\nrate_mb_per_s = 1\ntrim_ratio = 1", "rate_mb_per_s", "only with reads or writes"),
     ];
     for (toml, place, message) in cases {
         let error = error(toml);

@@ -5,6 +5,7 @@
 
 mod access;
 mod arrivals;
+mod commands;
 mod contract;
 mod draws;
 mod keys;
