@@ -30,12 +30,13 @@ pub fn control(args: &CtlArgs) -> Result<(), Failure> {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::fmt::Write as _;
+    use std::io::IsTerminal as _;
     use std::time::Duration;
 
     use flashlane_core::Op;
     use flashlane_outputs::shown;
     use flashlane_report::metrics::Histogram;
-    use flashlane_serve::{Options, Place, Report};
+    use flashlane_serve::{Live, Options, Place, Report};
 
     use crate::args::{CtlArgs, CtlCommand, ServeArgs};
     use crate::fail::Failure;
@@ -68,9 +69,9 @@ mod linux {
             record: args.record.clone(),
             control: args.ctl.clone(),
         };
-        let (ready, _stop) = flashlane_serve::open(drive, &options, &signals::ending()).map_err(Failure::Input)?;
-        let mut text =
-            format!("{} on {} under {scheduler}, {} GB", scenario.name(), scenario.device_name(), gigabytes(bytes));
+        let (ready, stop) = flashlane_serve::open(drive, &options, &signals::ending()).map_err(Failure::Input)?;
+        let title = format!("{} on {}", scenario.name(), scenario.device_name());
+        let mut text = format!("{title} under {scheduler}, {} GB", gigabytes(bytes));
         let _ = match &options.data {
             Place::Memory => writeln!(text, "; contents in memory, lost when the server ends"),
             Place::File(path) => writeln!(text, "; contents in {}", shown::path(path)),
@@ -78,6 +79,10 @@ mod linux {
         let width = exports.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         for (name, bytes) in &exports {
             let _ = writeln!(text, "  {name:width$}  {:>8} GB  {}", gigabytes(*bytes), options.nbd.uri(name));
+        }
+        if let Some(address) = args.metrics {
+            let address = ready.serve_metrics(address).map_err(Failure::Input)?;
+            let _ = writeln!(text, "Figures for Prometheus: http://{address}/metrics");
         }
         text.push_str(match volatile {
             false => "Reads, writes, flush and FUA; trim is not offered yet. Ctrl-C ends it.\n",
@@ -93,7 +98,18 @@ mod linux {
                 "note: --realtime was refused: {why}; root may, or who has `ulimit -r 10`. The server goes on at normal priority"
             ));
         }
-        let report = progress::of_seconds(|show| ready.run(show)).map_err(Failure::Fault)?;
+        let report = if args.live && std::io::stdout().is_terminal() {
+            let live = Live::begin(title, ready.asker(), stop);
+            let live = live.map_err(|why| Failure::Fault(format!("--live: {why}")))?;
+            let report = ready.run(&mut |_| {});
+            if let Err(why) = live.end() {
+                note(&format!("note: --live ended early: {why}"));
+            }
+            report
+        } else {
+            progress::of_seconds(|show| ready.run(show))
+        };
+        let report = report.map_err(Failure::Fault)?;
         finish(&report, args)
     }
 

@@ -16,7 +16,11 @@ mod contents;
 #[cfg(target_os = "linux")]
 mod control;
 #[cfg(target_os = "linux")]
+mod dashboard;
+#[cfg(target_os = "linux")]
 mod listener;
+#[cfg(target_os = "linux")]
+mod metrics;
 #[cfg(target_os = "linux")]
 mod real_time;
 #[cfg(target_os = "linux")]
@@ -28,6 +32,8 @@ pub use address::Address;
 pub use snapshot::{Snapshot, UnitView};
 pub use statistics::{ExportReport, Report};
 
+#[cfg(target_os = "linux")]
+pub use dashboard::Live;
 #[cfg(target_os = "linux")]
 pub use linux::{Asker, Options, Place, Ready, Stop, open, send};
 
@@ -68,7 +74,8 @@ mod linux {
     impl Stop {
         /// The server ends.
         pub fn now(self) {
-            drop(self.0);
+            // Signals have copies of it, so that dropping it would not be enough.
+            let _ = self.0.shutdown(std::net::Shutdown::Both);
         }
     }
 
@@ -114,6 +121,14 @@ mod linux {
         /// What other threads ask the server with.
         pub fn asker(&self) -> Asker {
             self.server.asker()
+        }
+
+        /// Serves its figures in Prometheus' text format at `/metrics` of this address; which that is.
+        ///
+        /// # Errors
+        /// An address that cannot be listened at, in words.
+        pub fn serve_metrics(&self, address: std::net::SocketAddr) -> Result<std::net::SocketAddr, String> {
+            crate::metrics::open(address, self.asker())
         }
 
         /// Serves until it is stopped; `show` gets a line about the last second, at most once a second.

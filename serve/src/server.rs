@@ -615,10 +615,11 @@ impl Server {
         let (exports, late) = self.statistics.so_far(&self.exports);
         let mut under_way = vec![0; self.exports.len()];
         self.asked.values().chain(&self.held).for_each(|asked| under_way[asked.export] += 1);
+        let simulated_ns = self.drive.now().ns();
         let device = self.drive.device();
         Snapshot {
             real: self.drive.elapsed(),
-            simulated_ns: device.now().ns(),
+            simulated_ns,
             time_scale: self.drive.scale(),
             scheduler: self.scheduler.clone(),
             next_scheduler: self.change.as_ref().map(|change| change.name.clone()),

@@ -123,3 +123,91 @@ impl Snapshot {
         text
     }
 }
+
+/// What a server did between two snapshots.
+pub(crate) struct Interval<'a> {
+    pub(crate) from: &'a Snapshot,
+    pub(crate) to: &'a Snapshot,
+}
+
+/// Commands of a kind of an export in an interval.
+pub(crate) struct Rates {
+    /// Per second.
+    pub(crate) commands: f64,
+    pub(crate) bytes: f64,
+    /// Response times, simulated ns.
+    pub(crate) response: Histogram,
+}
+
+impl Interval<'_> {
+    /// Real seconds.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.to.real.saturating_sub(self.from.real).as_secs_f64().max(1e-3)
+    }
+
+    pub(crate) fn rates(&self, export: usize, op: Op) -> Rates {
+        let [from, to] = [self.from, self.to].map(|snapshot| &snapshot.exports[export]);
+        let response = to.response[op.index()].since(&from.response[op.index()]);
+        let bytes = (to.bytes[op.index()] - from.bytes[op.index()]) as f64 / self.seconds();
+        Rates { commands: response.count() as f64 / self.seconds(), bytes, response }
+    }
+
+    /// Bytes per second of all exports.
+    pub(crate) fn bytes(&self, op: Op) -> f64 {
+        (0..self.to.exports.len()).map(|export| self.rates(export, op).bytes).sum()
+    }
+
+    /// How often per second the drive did what a counter counts.
+    pub(crate) fn rate(&self, counter: impl Fn(&Totals) -> u64) -> f64 {
+        (counter(&self.to.drive) - counter(&self.from.drive)) as f64 / self.seconds()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Two exports on two channels of two units: three reads of the first are done.
+    pub(crate) fn snapshot() -> Snapshot {
+        let mut response = [Histogram::new(), Histogram::new()];
+        [90_000, 1_000_000, 1_000_000].iter().for_each(|&ns| response[0].record(ns));
+        let first =
+            ExportReport { name: "db".into(), received: [3, 5], bytes: [12_288, 0], response, ..Default::default() };
+        let idle = UnitView { waiting: [0, 0], collecting: 0, is_busy: false, is_paused: false };
+        Snapshot {
+            real: Duration::from_secs(2),
+            simulated_ns: 2_000_000_000,
+            time_scale: 1.0,
+            scheduler: "flin".into(),
+            next_scheduler: None,
+            exports: vec![first, ExportReport { name: "backup".into(), ..Default::default() }],
+            priorities: vec![1, 0],
+            under_way: vec![5, 0],
+            late: Histogram::new(),
+            connections: 1,
+            units: vec![
+                UnitView { is_busy: true, waiting: [3, 0], ..idle },
+                idle,
+                UnitView { is_busy: true, is_paused: true, ..idle },
+                UnitView { waiting: [0, 7], collecting: 2, ..idle },
+            ],
+            units_per_channel: 2,
+            drive: Totals { user_programs: 3, gc_programs: 9, erases: 4, pauses: 6, ..Totals::default() },
+        }
+    }
+
+    #[test]
+    fn an_interval_has_what_was_done_in_it() {
+        let (from, mut to) = (snapshot(), snapshot());
+        to.real += Duration::from_secs(2);
+        to.exports[0].response[0].record(70_000);
+        to.exports[0].bytes[0] += 8192;
+        to.drive.pauses += 3;
+        let interval = Interval { from: &from, to: &to };
+        let rates = interval.rates(0, Op::Read);
+        assert_eq!((rates.commands, rates.bytes, rates.response.count()), (0.5, 4096.0, 1));
+        assert!(rates.response.percentile(990_000).is_some_and(|ns| (69_000..71_000).contains(&ns)));
+        assert_eq!((interval.bytes(Op::Read), interval.bytes(Op::Write)), (4096.0, 0.0));
+        assert_eq!(interval.rate(|drive| drive.pauses), 1.5);
+    }
+}

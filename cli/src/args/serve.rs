@@ -1,5 +1,6 @@
 //! Arguments of `flashlane serve`.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -34,6 +35,14 @@ pub struct ServeArgs {
     #[arg(long, value_name = "PATH")]
     pub ctl: Option<PathBuf>,
 
+    /// Serve the figures to Prometheus at http://ADDRESS:PORT/metrics
+    #[arg(long, value_name = "127.0.0.1:PORT", value_parser = of_this_machine)]
+    pub metrics: Option<SocketAddr>,
+
+    /// Show what the drive does on the terminal; nothing if the output is not one
+    #[arg(long)]
+    pub live: bool,
+
     /// Number of further flows, each an export of the whole drive: spare1, spare2, ...
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=64), default_value = "0")]
     pub spare: u16,
@@ -49,6 +58,12 @@ pub struct ServeArgs {
     /// Ask for real-time priority for the thread of the drive (first in, first out, 10)
     #[arg(long)]
     pub realtime: bool,
+}
+
+/// An address that other machines cannot reach.
+fn of_this_machine(text: &str) -> Result<SocketAddr, String> {
+    let legal = |address: &SocketAddr| address.ip().is_loopback();
+    text.parse().ok().filter(legal).ok_or_else(|| "must be 127.0.0.1:PORT: only this machine can read them".into())
 }
 
 /// The factor of `--time-scale`.

@@ -1,6 +1,6 @@
 //! `flashlane serve` as a user starts it: fio writes and checks, a signal ends it, wrong arguments are refused.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
@@ -169,6 +169,36 @@ fn changes_are_made_recorded_and_replayed() {
             "record: its changes of scheduler (2) are left out: only a run of the recorded scheduler, fcfs, makes them";
         assert!(done.status.success() && said.contains(expected), "{said}");
     }
+}
+
+/// The figures are at a port of this machine; without a terminal `--live` shows nothing.
+#[test]
+fn figures_can_be_read() {
+    use std::net::TcpStream;
+    let desk = folder();
+    let served = Served::begin(desk.path(), &["--metrics", "127.0.0.1:0", "--live"]);
+    let address = served.said.split("http://").nth(1).and_then(|rest| rest.split('/').next()).expect("its address");
+    let get = |line: &str| {
+        let mut client = TcpStream::connect(address).expect("it listens");
+        client.write_all(format!("{line}\r\nHost: x\r\n\r\n").as_bytes()).expect("sent");
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).expect("an answer");
+        answer
+    };
+    let answer = get("GET /metrics HTTP/1.1");
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    assert!(answer.contains("\nflashlane_response_seconds_count{export=\"reader\",op=\"read\"} 0\n"), "{answer}");
+    assert!(get("GET / HTTP/1.1").starts_with("HTTP/1.1 404 "));
+    assert!(get("POST /metrics HTTP/1.1").starts_with("HTTP/1.1 405 "));
+    // Who breaks off, and who sends no end.
+    drop(TcpStream::connect(address).expect("it listens"));
+    let mut endless = TcpStream::connect(address).expect("it listens");
+    let _ = endless.write_all(&[b'x'; 64 << 10]);
+    assert!(get("GET /metrics HTTP/1.1").starts_with("HTTP/1.1 200 OK\r\n"));
+    let said = served.end();
+    assert!(!said.contains('\u{1b}'), "{said}");
+    let refused = flashlane(desk.path(), &["serve", "s.toml", "--nbd", "unix:s", "--metrics", "0.0.0.0:9"]);
+    assert!(refused.status.code() == Some(2) && text(&refused.stderr).contains("only this machine can read them"));
 }
 
 /// Records of another build and of another drive are run, and the run says so; what is no record is refused.

@@ -105,6 +105,24 @@ impl Histogram {
         self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
     }
 
+    /// The values that came after `earlier`, a copy of this histogram at an earlier time. Its smallest and largest are exact to their
+    /// buckets.
+    pub fn since(&self, earlier: &Histogram) -> Histogram {
+        let mut counts = self.counts.clone();
+        counts.iter_mut().zip(&earlier.counts).for_each(|(mine, theirs)| *mine -= theirs);
+        let used = |&(_, &count): &(usize, &u64)| count > 0;
+        let min = counts.iter().enumerate().find(used).map_or(u64::MAX, |(index, _)| lowest_of(index).max(self.min));
+        let max = counts.iter().enumerate().rfind(used).map_or(0, |(index, _)| highest_of(index).min(self.max));
+        Histogram {
+            count: self.count - earlier.count,
+            sum: self.sum - earlier.sum,
+            sum_of_squares: self.sum_of_squares - earlier.sum_of_squares,
+            counts,
+            min,
+            max,
+        }
+    }
+
     /// Removes all values and keeps the allocated memory.
     pub(super) fn clear(&mut self) {
         let used = self.used();
@@ -323,6 +341,19 @@ mod tests {
         from_nothing.merge(&of(&a));
         from_nothing.merge(&Histogram::new());
         assert_eq!(from_nothing, of(&a));
+    }
+
+    #[test]
+    fn what_came_since_is_what_came_between() {
+        let earlier = of(&[5, 700, 900_000]);
+        let mut later = earlier.clone();
+        let between = of(&[7, 123_456, 700]);
+        later.merge(&between);
+        let since = later.since(&earlier);
+        assert_eq!((since.count(), since.sum(), since.stdev()), (3, between.sum(), between.stdev()));
+        assert!(since.buckets().eq(between.buckets()));
+        assert_eq!((since.min(), since.max().map(Bucket::of)), (Some(7), Some(Bucket::of(123_456))));
+        assert_eq!((later.since(&later).count(), later.since(&later).max()), (0, None));
     }
 
     #[test]
