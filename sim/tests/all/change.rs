@@ -6,7 +6,7 @@ use flashlane_audit::{Auditor, Policy, Preconditioned, Start};
 use flashlane_core::{Completion, Duration, Time};
 use flashlane_sched::catalogue::{Recipe, build, schedulers};
 use flashlane_ssd::Device;
-use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition};
+use flashlane_ssd::config::{Buffer, Config, FlowConfig, Mapping, Precondition};
 use rand_pcg::Pcg64Mcg;
 
 /// A small drive that collects garbage all the time, with two flows on two priorities.
@@ -19,6 +19,15 @@ fn drive() -> Config {
     config.bus.command = [290, 361, 220].map(Duration::from_ns);
     config.flows = (0..2).map(FlowConfig::at_priority).collect();
     config.priorities = 2;
+    config
+}
+
+/// The same with a map that does not fit into memory.
+fn drive_with_mapping_cache() -> Config {
+    let mut config = drive();
+    let (entries, entries_per_page, read_bytes) = (500, 64, 512);
+    config.mapping =
+        Some(Mapping { entries, host_entries: 20, entries_per_page, entry_bytes: 4, read_bytes, warm: true });
     config
 }
 
@@ -84,7 +93,10 @@ fn a_changed_device_is_one_that_was_built_so() {
 /// between.
 #[test]
 fn only_the_last_scheduler_matters() {
-    let mut config = drive();
+    [drive(), drive_with_mapping_cache()].into_iter().for_each(only_the_last_scheduler_matters_on);
+}
+
+fn only_the_last_scheduler_matters_on(mut config: Config) {
     config.buffer = Some(Buffer {
         pages: 64,
         per_flow: false,
@@ -116,21 +128,24 @@ fn only_the_last_scheduler_matters() {
 /// Priorities change for what enters later; the auditor finds nothing wrong with a run under a dozen schedulers in turn.
 #[test]
 fn the_auditor_follows() {
-    let config = drive();
+    [drive(), drive_with_mapping_cache()].iter().for_each(the_auditor_follows_on);
+}
+
+fn the_auditor_follows_on(config: &Config) {
     let all = recipes();
-    let mut device = device(&config, &all[0]);
+    let mut device = device(config, &all[0]);
     device.report_events();
-    let start = Preconditioned::of(&config).expect("a formula");
+    let start = Preconditioned::of(config).expect("a formula");
     let first = Policy::of(&build(&all[0]).expect("a recipe"));
-    let mut auditor = Auditor::new(&config, first, Start::Formula(Box::new(start)), 8);
+    let mut auditor = Auditor::new(config, first, Start::Formula(Box::new(start)), 8);
     for (number, recipe) in (0..).zip(&all[1..]) {
         let begin = device.now().ns() + 1;
-        let asks = requests(&config, 60, begin, number);
+        let asks = requests(config, 60, begin, number);
         assert_eq!(serve(&mut device, &asks, 600 * number).len(), 600);
         device.events().drain(..).for_each(|event| auditor.observe(&event));
         let scheduler = build(recipe).expect("a recipe");
         auditor.scheduler_changes(Policy::of(&scheduler));
-        device.change_scheduler(&config, scheduler);
+        device.change_scheduler(config, scheduler);
         device.set_priority(flashlane_core::FlowId(0), (number % 2) as u8);
     }
     let verdict = auditor.finish();

@@ -1,7 +1,10 @@
 //! The mapping cache (model 0.11): exact scenes, an independent plain model of it, and hit ratios known otherwise.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use crate::common::play::{RunResult, TestRequest, Touch, audit, hand_over};
-use crate::common::{device, drain, one_plane, recipe};
+use crate::common::{device, drain, one_plane, recipe, table1};
 use flashlane_core::Op::{Read, Write};
 use flashlane_core::event::Event;
 use flashlane_core::{Duration, Lpn, Op};
@@ -370,6 +373,68 @@ fn collection_changes_the_entries_of_the_pages_that_it_moves() {
 }
 
 // Hit ratios.
+
+/// Hits of looking up these pages in this order, if the entries used last are held: those found in a map by their last use.
+fn lru_hits(pages: impl Iterator<Item = u32>, held: usize) -> u64 {
+    let (mut by_use, mut last_use) = (BTreeMap::new(), BTreeMap::new());
+    let mut hits = 0;
+    for (now, page) in pages.enumerate() {
+        match last_use.insert(page, now) {
+            Some(before) => {
+                hits += 1;
+                by_use.remove(&before);
+            }
+            None if by_use.len() == held => {
+                let (_, oldest) = by_use.pop_first().expect("some are held");
+                last_use.remove(&oldest);
+            }
+            None => {}
+        }
+        by_use.insert(now, page);
+    }
+    hits
+}
+
+/// Requests of real traces, most of one writes. One by one they hit exactly as an LRU does; at the times of the trace within 2 %: what
+/// is asked for again before it has arrived is a miss.
+#[test]
+fn traces_hit_as_an_independent_lru() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces");
+    for (name, entries) in [("ssdsim-example.ascii", 150), ("ssdsim-example.ascii", 500), ("wsrch-small.mqsim", 20_000)]
+    {
+        let path = folder.join(name);
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            println!("SKIPPED: {} is absent, so its hits were not compared with an LRU's", path.display());
+            continue;
+        };
+        let mut config = table1(8, 4);
+        config.precondition = Precondition::Filled { per_mille: 1000 };
+        config.mapping = with(entries, 1365).mapping;
+        let line = |line: &str| {
+            let numbers: Vec<u64> = line.split(' ').map(|number| number.parse().expect("a number")).collect();
+            let pages = u64::from(config.ftl.logical_pages);
+            let touched =
+                (numbers[2] / 16..(numbers[2] + numbers[3]).div_ceil(16)).map(|page| Lpn((page % pages) as u32));
+            let op = if numbers[4] == 1 { Read } else { Write };
+            TestRequest { at: numbers[0], flow: 0, op, touch: Touch::Pages(touched.collect()) }
+        };
+        let asks: Vec<TestRequest> = text.lines().map(line).collect();
+        let looked_up = asks.iter().flat_map(|ask| match &ask.touch {
+            Touch::Pages(pages) => pages.iter().map(|page| page.0),
+            Touch::Bytes(..) => unreachable!("all are pages"),
+        });
+        let hits = lru_hits(looked_up.clone(), entries as usize);
+        let one_by_one: Vec<TestRequest> =
+            asks.iter().zip(0..).map(|(ask, n)| TestRequest { at: n * 50 * MS, ..ask.clone() }).collect();
+        for (asks, per_mille) in [(&one_by_one, 0), (&asks, 20)] {
+            let found = audited(&config, asks).totals.mapping.expect("it has one").hits;
+            println!("{name}, {entries} entries: {found} hits, an LRU {hits}");
+            assert!(found.abs_diff(hits) * 1000 <= hits * per_mille, "{name}: {found} hits, {hits} of an LRU");
+        }
+        let all = looked_up.count() as u64;
+        assert!(hits * 50 > all && hits * 10 < all * 9, "{hits} of {all}: too easy");
+    }
+}
 
 /// With uniform reads of n pages the entry of any is held with probability entries / n, whatever was read before.
 #[test]
