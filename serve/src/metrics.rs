@@ -12,7 +12,7 @@ use crate::control::Asker;
 use crate::snapshot::Snapshot;
 
 /// How long a client may take to ask and to take the answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest head of a request.
 const HEAD_BYTES: usize = 8 << 10;
@@ -45,8 +45,8 @@ pub(crate) fn open(address: SocketAddr, asker: Asker) -> Result<SocketAddr, Stri
 
 /// Answers a request of HTTP.
 fn answer(mut client: TcpStream, asker: &Asker) -> io::Result<()> {
-    client.set_read_timeout(Some(PATIENCE))?;
-    client.set_write_timeout(Some(PATIENCE))?;
+    client.set_read_timeout(Some(TIMEOUT))?;
+    client.set_write_timeout(Some(TIMEOUT))?;
     let mut head = Vec::new();
     let mut some = [0; 1024];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
