@@ -190,12 +190,13 @@ Limits are a value, a change against the scenario's first scheduler, or none."
 
     /// Serves the modelled drive as a block device in real time
     #[command(
-        override_usage = "flashlane serve [OPTIONS] --nbd ADDRESS <SCENARIO.toml | --trace FILE>",
+        override_usage = "flashlane serve [OPTIONS] <--nbd ADDRESS | --fuse FOLDER> <SCENARIO.toml | --trace FILE>",
         after_help = "\
 Examples:
   flashlane serve mine.toml --nbd unix:drive.sock
   fio --name=t --ioengine=nbd --uri='nbd+unix:///reader?socket=drive.sock' --rw=randread --bs=4k --iodepth=8 --size=64m
   flashlane serve mine.toml --scheduler flin --nbd tcp:127.0.0.1:10809 --data drive.img
+  flashlane serve mine.toml --fuse mnt          then, as root: losetup --find --show --direct-io=on mnt/reader
 
 Each flow of the scenario is an export of its own; where its requests would come from in a run does not matter. docs/serve.md says more."
     )]

@@ -63,6 +63,7 @@ mod linux {
             drive.flows.iter().map(|flow| (flow.name.clone(), flow.range.length)).collect();
         let options = Options {
             nbd: args.nbd.clone(),
+            fuse: args.fuse.clone(),
             data: args.data.clone().map_or(Place::Memory, Place::File),
             time_scale: args.time_scale,
             spin: Duration::from_micros(args.spin_us.into()),
@@ -78,7 +79,10 @@ mod linux {
         };
         let width = exports.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         for (name, bytes) in &exports {
-            let _ = writeln!(text, "  {name:width$}  {:>8} GB  {}", gigabytes(*bytes), options.nbd.uri(name));
+            let uri = options.nbd.iter().map(|address| address.uri(name));
+            let file = options.fuse.iter().map(|folder| shown::path(&folder.join(name)).to_string());
+            let places: Vec<String> = uri.chain(file).collect();
+            let _ = writeln!(text, "  {name:width$}  {:>8} GB  {}", gigabytes(*bytes), places.join("  "));
         }
         if let Some(address) = args.metrics {
             let address = ready.serve_metrics(address).map_err(Failure::Input)?;
@@ -132,6 +136,12 @@ mod linux {
         }
         if report.turned_away > 0 {
             note(&format!("note: {} connections were turned away: 256 at a time are served", report.turned_away));
+        }
+        if let (Some(folder), true) = (&args.fuse, report.files_in_use) {
+            let folder = shown::path(folder);
+            note(&format!(
+                "note: --fuse {folder}: a program or a loop device still had a file there in use, which fails from now on"
+            ));
         }
         if let Some(line) = behind(report, args.time_scale) {
             note(&line);

@@ -1,4 +1,4 @@
-//! The modelled SSD as a block device in real time: clients read and write it over NBD, and every command takes as long as the model says.
+//! The modelled SSD as a block device in real time: clients read and write it over NBD or as files, and every command takes as long as the model says.
 //!
 //! Owns the protocol, the clock, the bytes and the server around the device. Promises that a command is answered once, not before the
 //! modelled drive has ended it and, for a write, not before its bytes are where `--data` says; that a client which breaks the protocol
@@ -17,6 +17,8 @@ mod contents;
 mod control;
 #[cfg(target_os = "linux")]
 mod dashboard;
+#[cfg(target_os = "linux")]
+mod fuse;
 #[cfg(target_os = "linux")]
 mod listener;
 #[cfg(target_os = "linux")]
@@ -50,8 +52,10 @@ mod linux {
     /// How a drive is served.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Where clients find it.
-        pub nbd: Address,
+        /// Where clients find it over NBD.
+        pub nbd: Option<Address>,
+        /// The empty folder at which its exports are mounted as files.
+        pub fuse: Option<std::path::PathBuf>,
         /// Where its bytes are.
         pub data: Place,
         /// Real seconds that a simulated one takes.

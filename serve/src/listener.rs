@@ -28,7 +28,16 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    pub(crate) fn open(address: &Address) -> io::Result<Listener> {
+    /// A listener that does not wait.
+    ///
+    /// # Errors
+    /// An address that cannot be listened at, in words.
+    pub(crate) fn open(address: &Address) -> Result<Listener, String> {
+        let listener = Listener::bind(address).and_then(|listener| listener.prepare().map(|()| listener));
+        listener.map_err(|why| format!("--nbd {address}: cannot be listened at: {why}"))
+    }
+
+    fn bind(address: &Address) -> io::Result<Listener> {
         match address {
             Address::Unix(path) => bind_unix(path).map(|(listener, file)| Listener::Unix { listener, _file: file }),
             Address::Tcp(address) => TcpListener::bind(address).map(Listener::Tcp),
@@ -51,7 +60,7 @@ impl Listener {
         }
     }
 
-    pub(crate) fn prepare(&self) -> io::Result<()> {
+    fn prepare(&self) -> io::Result<()> {
         match self {
             Listener::Unix { listener, .. } => listener.set_nonblocking(true),
             Listener::Tcp(listener) => listener.set_nonblocking(true),

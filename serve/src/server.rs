@@ -21,6 +21,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use crate::connection::Connection;
 use crate::contents::{Contents, Done, Job, Work};
 use crate::control::{self, Asker, Asks, ControlRequest, Reply};
+use crate::fuse::{Answer, Files, Requested};
 use crate::listener::{Listener, SocketFile};
 use crate::nbd::{Command, Error, Export, Kind};
 use crate::real_time::{Ended, RealTime};
@@ -43,6 +44,7 @@ const LISTENER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
 const CONTENTS: u64 = u64::MAX - 2;
 const ASKS: u64 = u64::MAX - 3;
+const FILES: u64 = u64::MAX - 4;
 
 /// How long no clients are accepted after one could not be: without a rest the listener would report it again and again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -50,12 +52,20 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// A command of a client, from its arrival until it is answered.
 #[derive(Debug)]
 struct Asked {
-    connection: usize,
-    generation: u64,
+    client: Client,
     export: usize,
     command: Command,
     /// When the drive ended it, simulated ns; how long it took.
     ended: (Time, u64),
+}
+
+/// Who waits for the answer.
+#[derive(Debug)]
+enum Client {
+    /// A connection by its number, unless a later one has that now.
+    Connection { number: usize, generation: u64 },
+    /// The kernel, for whoever uses the file of the export.
+    File(Answer),
 }
 
 /// The server while it runs.
@@ -90,6 +100,7 @@ pub(crate) struct Server {
     held: Vec<Asked>,
     /// Until when no clients are accepted.
     rests_until: Option<Instant>,
+    files: Option<Files>,
     /// Removed at the end.
     _control: Option<SocketFile>,
 }
@@ -117,16 +128,16 @@ impl Server {
         let exports: Arc<[Export]> = drive.flows.iter().map(export).collect();
         let first_byte = drive.flows.iter().map(|flow| flow.range.offset).collect();
         let contents = Contents::open(&options.data, drive.bytes)?;
-        let failed = |why: &dyn std::fmt::Display| format!("--nbd {}: cannot be listened at: {why}", options.nbd);
-        let listener = Listener::open(&options.nbd).map_err(|why| failed(&why))?;
-        listener.prepare().map_err(|why| failed(&why))?;
+        let listener = options.nbd.as_ref().map(Listener::open).transpose()?;
         let statistics = Statistics::new(exports.len());
         let machine = |why: rustix::io::Errno| format!("cannot wait for clients: {why}");
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(machine)?;
         let watch = |fd: rustix::fd::BorrowedFd<'_>, data| {
             epoll::add(&poll, fd, EventData::new_u64(data), EventFlags::IN).map_err(machine)
         };
-        watch(listener.as_fd(), LISTENER)?;
+        if let Some(listener) = &listener {
+            watch(listener.as_fd(), LISTENER)?;
+        }
         watch(stop.as_fd(), SIGNALS)?;
         if let Contents::File(worker) = &contents {
             watch(worker.wakes().as_fd(), CONTENTS)?;
@@ -134,11 +145,15 @@ impl Server {
         let (asker, asks) = control::pair().map_err(|why| format!("cannot wait for commands: {why}"))?;
         watch(asks.wakes().as_fd(), ASKS)?;
         let control = options.control.as_ref().map(|path| control::open(path, asker.clone())).transpose()?;
+        let files = options.fuse.as_ref().map(|folder| Files::open(folder, &exports)).transpose()?;
+        if let Some(files) = &files {
+            watch(files.wakes().as_fd(), FILES)?;
+        }
         // The last of the files, as it is there to stay.
         let record = options.record.as_ref().map(|path| Record::create(path, &drive.record_head)).transpose()?;
         Ok(Server {
             poll,
-            listener: Some(listener),
+            listener,
             stop,
             exports,
             first_byte,
@@ -161,6 +176,7 @@ impl Server {
             change: None,
             held: Vec::new(),
             rests_until: None,
+            files,
             _control: control,
         })
     }
@@ -213,9 +229,10 @@ impl Server {
             }
         }
         self.refuse_the_rest();
-        let Server { statistics, exports, fault, connections, record, .. } = self;
+        let Server { statistics, exports, fault, connections, record, files, .. } = self;
+        let files_in_use = files.is_some_and(|files| !files.end());
         let refused = connections.iter().flatten().map(|connection| connection.session.refused()).sum::<u64>();
-        Ok(Report { recorded: record.map(Record::end), ..statistics.report(&exports, refused, fault) })
+        Ok(Report { recorded: record.map(Record::end), files_in_use, ..statistics.report(&exports, refused, fault) })
     }
 
     /// Waits for clients, or for the drive's next event, which is so far away.
@@ -234,18 +251,19 @@ impl Server {
     /// Takes what has happened, commands all at one instant; whether the server is to end.
     fn take(&mut self, events: &[Event]) -> bool {
         let (mut stop, mut asked) = (false, false);
-        let mut readable = Vec::new();
+        let (mut readable, mut requested) = (Vec::new(), Vec::new());
         for event in events {
             match event.data.u64() {
                 LISTENER => self.accept(),
                 SIGNALS => stop = true,
                 CONTENTS => self.contents_done(),
                 ASKS => asked = true,
+                FILES => requested = self.files.as_mut().map(Files::take).unwrap_or_default(),
                 number => readable.push(number as usize),
             }
         }
-        if !readable.is_empty() {
-            self.receive(&readable);
+        if !readable.is_empty() || !requested.is_empty() {
+            self.receive(&readable, requested);
         }
         if asked {
             self.later.extend(self.asks.take());
@@ -304,10 +322,10 @@ impl Server {
         }
     }
 
-    /// Gives the drive what these clients have sent.
-    fn receive(&mut self, readable: &[usize]) {
+    /// Gives the drive what these clients have sent, and what was requested of files.
+    fn receive(&mut self, readable: &[usize], requested: Vec<Requested>) {
         let mut buffer = std::mem::take(&mut self.buffer);
-        self.give(readable, |connection, commands| {
+        self.give(readable, requested, |connection, commands| {
             if connection.wanted().0 && !connection.session.is_paused() {
                 return connection.receive(&mut buffer, commands);
             }
@@ -326,19 +344,24 @@ impl Server {
             if waiting.is_empty() {
                 return;
             }
-            self.give(&waiting, |connection, commands| connection.understand(&[], commands));
+            self.give(&waiting, Vec::new(), |connection, commands| connection.understand(&[], commands));
         }
     }
 
-    /// Gives the drive the commands that `take` finds at these connections, all at one instant.
+    /// Gives the drive the commands that `take` finds at these connections, and those requested of files, all at one instant.
     fn give(
         &mut self,
         numbers: &[usize],
+        requested: Vec<Requested>,
         mut take: impl FnMut(&mut Connection, &mut Vec<Command>) -> Option<&'static str>,
     ) {
         let now = self.drive.now();
         let mut commands = Vec::new();
-        let mut all = Vec::new();
+        let of_file = |Requested { export, command, answer }| {
+            let client = Client::File(answer);
+            Asked { client, export, command, ended: (now, 0) }
+        };
+        let mut all: Vec<Asked> = requested.into_iter().map(of_file).collect();
         for &number in numbers {
             let Some(connection) = self.connections.get_mut(number).and_then(Option::as_mut) else { continue };
             if let Some(reason) = take(connection, &mut commands) {
@@ -346,13 +369,10 @@ impl Server {
             }
             let (generation, Some(export)) = (connection.generation, connection.session.export()) else { continue };
             for command in commands.drain(..) {
-                all.push(Asked { connection: number, generation, export, command, ended: (now, 0) });
-            }
-        }
-        for asked in &all {
-            if let Some(connection) = &mut self.connections[asked.connection] {
                 connection.under_way += 1;
-                connection.held += asked.command.length as usize;
+                connection.held += command.length as usize;
+                let client = Client::Connection { number, generation };
+                all.push(Asked { client, export, command, ended: (now, 0) });
             }
         }
         match self.change {
@@ -412,10 +432,16 @@ impl Server {
     fn ended(&mut self, ended: Ended<u64>) {
         let Some(asked) = self.asked.get_mut(&ended.of) else { return };
         asked.ended = (ended.at, ended.response_ns);
-        let offset = self.first_byte[asked.export] + asked.command.offset;
+        let mut offset = self.first_byte[asked.export] + asked.command.offset;
         let work = match &mut asked.command.kind {
             Kind::Read => Work::Read(asked.command.length),
-            Kind::Write { data, force } => Work::Write { data: std::mem::take(data), force: *force },
+            Kind::Write { data, force } => {
+                // What is less than the sectors of the command leaves the other bytes of them alone.
+                if let Client::File(answer) = &asked.client {
+                    offset += answer.from() as u64;
+                }
+                Work::Write { data: std::mem::take(data), force: *force }
+            }
             Kind::Flush => Work::Flush,
         };
         if let Some(done) = self.contents.act(Job { ticket: ended.of, offset, work }) {
@@ -442,36 +468,46 @@ impl Server {
         };
         let Some(asked) = self.asked.remove(&done.ticket) else { return };
         let (at, response_ns) = asked.ended;
-        let Command { cookie, offset, length, ref kind } = asked.command;
+        let Command { length, ref kind, .. } = asked.command;
         let late = self.drive.since(at);
         match kind {
             Kind::Read => self.statistics.completed(asked.export, Op::Read, length, response_ns, late),
             Kind::Write { .. } => self.statistics.completed(asked.export, Op::Write, length, response_ns, late),
             Kind::Flush => self.statistics.flushed(asked.export),
         }
-        let is_read = matches!(kind, Kind::Read);
-        self.reply(&asked, |session, out| match is_read {
-            true => session.answer_read(out, cookie, offset, &data),
-            false => session.answer_done(out, cookie),
-        });
+        self.reply(asked, Ok(data));
     }
 
     fn fail(&mut self, ticket: u64, error: Error) {
         let Some(asked) = self.asked.remove(&ticket) else { return };
         self.statistics.failed(asked.export);
-        let (cookie, is_read) = (asked.command.cookie, matches!(asked.command.kind, Kind::Read));
-        self.reply(&asked, |session, out| session.fail(out, cookie, is_read, error));
+        self.reply(asked, Err(error));
     }
 
-    /// Adds to what the client of a command is sent, if it is still there.
-    fn reply(&mut self, asked: &Asked, answer: impl FnOnce(&crate::nbd::Session, &mut Vec<u8>)) {
-        let Some(connection) = &mut self.connections[asked.connection] else { return };
-        if connection.generation != asked.generation {
+    /// Adds what became of a command, its bytes if it is a read, to what its client is sent.
+    fn reply(&mut self, asked: Asked, outcome: Result<Vec<u8>, Error>) {
+        let Command { cookie, offset, length, kind } = asked.command;
+        let (number, generation) = match asked.client {
+            Client::Connection { number, generation } => (number, generation),
+            Client::File(answer) => {
+                if let Some(files) = &mut self.files {
+                    files.answer(answer, outcome);
+                }
+                return;
+            }
+        };
+        let Some(connection) = &mut self.connections[number] else { return };
+        if connection.generation != generation {
             return;
         }
         connection.under_way -= 1;
-        connection.held -= asked.command.length as usize;
-        connection.answer(answer);
+        connection.held -= length as usize;
+        let is_read = matches!(kind, Kind::Read);
+        connection.answer(|session, out| match outcome {
+            Ok(data) if is_read => session.answer_read(out, cookie, offset, &data),
+            Ok(_) => session.answer_done(out, cookie),
+            Err(error) => session.fail(out, cookie, is_read, error),
+        });
     }
 
     /// Once the drive has stopped, everything that it had is answered with an error.
@@ -486,6 +522,7 @@ impl Server {
     fn send_all(&mut self) {
         // The file has what is answered: a replay of what a killed server left shows all that clients have seen.
         self.record.iter_mut().for_each(Record::flush);
+        self.files.iter_mut().for_each(Files::send);
         for (number, slot) in self.connections.iter_mut().enumerate() {
             let Some(connection) = slot else { continue };
             connection.send();
@@ -503,14 +540,14 @@ impl Server {
         self.listener = None;
         let _ = epoll::delete(&self.poll, &self.stop);
         self.connections.iter_mut().flatten().for_each(|connection| connection.closing = true);
+        self.files.iter_mut().for_each(Files::close);
     }
 
     /// Answers what was not answered in time.
     fn refuse_the_rest(&mut self) {
         for asked in std::mem::take(&mut self.held) {
             self.statistics.failed(asked.export);
-            let (cookie, is_read) = (asked.command.cookie, matches!(asked.command.kind, Kind::Read));
-            self.reply(&asked, |session, out| session.fail(out, cookie, is_read, Error::Shutdown));
+            self.reply(asked, Err(Error::Shutdown));
         }
         let left: Vec<u64> = self.asked.keys().copied().collect();
         left.into_iter().for_each(|ticket| self.fail(ticket, Error::Shutdown));

@@ -25,6 +25,8 @@ pub struct Report {
     pub fault: Option<String>,
     /// Whether the file with the contents could not be read or written.
     pub file_failed: bool,
+    /// Whether programs had files of the exports in use when the server ended.
+    pub files_in_use: bool,
     /// Lines of the record, or why not all could be written.
     pub recorded: Option<Result<u64, String>>,
 }
@@ -72,6 +74,7 @@ impl Statistics {
             turned_away: 0,
             fault: None,
             file_failed: false,
+            files_in_use: false,
             recorded: None,
         };
         Statistics { report, bytes: 0, late: Histogram::new(), turned_away: 0 }

@@ -20,8 +20,12 @@ pub struct ServeArgs {
     pub scheduler: Option<String>,
 
     /// Where clients find it: unix:PATH, or tcp:127.0.0.1:PORT
-    #[arg(long, value_name = "ADDRESS")]
-    pub nbd: Address,
+    #[arg(long, value_name = "ADDRESS", required_unless_present = "fuse")]
+    pub nbd: Option<Address>,
+
+    /// Mount the exports as files at this empty folder, for loop devices
+    #[arg(long, value_name = "FOLDER")]
+    pub fuse: Option<PathBuf>,
 
     /// File with the drive's contents, made if there is none; by default they are in memory, and lost when the server ends
     #[arg(long, value_name = "FILE")]

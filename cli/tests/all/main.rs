@@ -21,6 +21,8 @@ mod readings;
 mod recommend;
 #[cfg(target_os = "linux")]
 mod serve;
+#[cfg(target_os = "linux")]
+mod serve_files;
 #[cfg(unix)]
 mod sweep;
 #[cfg(unix)]

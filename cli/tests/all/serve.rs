@@ -7,11 +7,11 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use super::common::{flashlane, folder, text};
 
 /// The program while it serves; it does not outlive the test.
-struct Served {
+pub(super) struct Served {
     child: Child,
     printed: BufReader<ChildStdout>,
     /// What it has printed before the first client.
-    said: String,
+    pub(super) said: String,
 }
 
 impl Drop for Served {
@@ -23,7 +23,12 @@ impl Drop for Served {
 
 impl Served {
     /// The program that serves `desk/s.toml` at `desk/socket`, once it does.
-    fn begin(desk: &Path, args: &[&str]) -> Served {
+    pub(super) fn begin(desk: &Path, args: &[&str]) -> Served {
+        Served::try_begin(desk, args).unwrap_or_else(|why| panic!("it ended: {why}"))
+    }
+
+    /// The same; what the program has printed if it ended instead.
+    pub(super) fn try_begin(desk: &Path, args: &[&str]) -> Result<Served, String> {
         std::fs::write(desk.join("s.toml"), include_str!("../small.toml")).expect("written");
         let mut command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
         command.args(["serve", "s.toml", "--nbd", "unix:socket"]).args(args).current_dir(desk);
@@ -31,16 +36,16 @@ impl Served {
     }
 
     /// A program that has been started, once it serves.
-    fn of(mut child: Child) -> Served {
+    fn of(mut child: Child) -> Result<Served, String> {
         let printed = BufReader::new(child.stdout.take().expect("its output"));
         let mut served = Served { child, printed, said: String::new() };
         while !served.said.ends_with("Ctrl-C ends it.\n") {
             if served.printed.read_line(&mut served.said).expect("text") == 0 {
                 let errors = served.errors();
-                panic!("it ended: {}{errors}", served.said);
+                return Err(format!("{}{errors}", served.said));
             }
         }
-        served
+        Ok(served)
     }
 
     fn errors(&mut self) -> String {
@@ -49,15 +54,15 @@ impl Served {
         errors
     }
 
-    /// Ends the program by a signal that no shell ignores; what it has printed since.
-    fn end(mut self) -> String {
+    /// Ends the program by a signal that no shell ignores; what it has printed since, errors last.
+    pub(super) fn end(mut self) -> String {
         let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().expect("kill runs");
         assert!(sent.success());
         let mut said = String::new();
         self.printed.read_to_string(&mut said).expect("text");
         let errors = self.errors();
         assert_eq!(self.child.wait().expect("an end").code(), Some(0), "{said}{errors}");
-        said
+        said + &errors
     }
 }
 
@@ -240,7 +245,7 @@ fn out_of_descriptors_it_waits() {
         .args(["-c", &format!("ulimit -n 24; exec {program} serve s.toml --nbd unix:socket")])
         .current_dir(desk.path());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
-    let served = Served::of(child);
+    let served = Served::of(child).unwrap_or_else(|why| panic!("{why}"));
     let socket = desk.path().join("socket");
     let connect = || std::os::unix::net::UnixStream::connect(&socket).expect("a place in the queue");
     let many: Vec<_> = (0..40).map(|_| connect()).collect();

@@ -46,7 +46,8 @@ impl Served {
     fn recorded(socket: &Path, data: Place, time_scale: f64, text: String, record: Option<PathBuf>) -> Served {
         let control = Some(socket.with_extension("ctl"));
         let nbd = flashlane_serve::Address::Unix(socket.to_owned());
-        let options = Options { nbd, data, time_scale, spin: Duration::from_micros(20), record, control };
+        let options =
+            Options { nbd: Some(nbd), fuse: None, data, time_scale, spin: Duration::from_micros(20), record, control };
         let (tell, told) = channel();
         // The drive's scheduler stays on the thread that made it.
         let thread = std::thread::spawn(move || {
