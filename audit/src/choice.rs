@@ -92,6 +92,11 @@ impl Choice {
             }
         }
         self.change(plane.index());
+        self.lost(old, pages);
+    }
+
+    /// The copy of a logical page at `old` became invalid.
+    pub(super) fn lost(&mut self, old: Place, pages: &Pages) {
         if old.is_known() {
             let block = pages.block_at(old);
             let plane = pages.plane_of(block);

@@ -20,8 +20,10 @@ pub(super) struct Entries {
     at_start: u32,
     /// By translation page, whether it has been read or was to be written.
     seen: Vec<bool>,
-    /// Pages of others that were written or moved.
+    /// Pages of others that were written, moved or trimmed.
     changed: FxHashSet<Lpn>,
+    /// Programs that joined their queues at this instant before their entries were read: a trim must drop them.
+    early: Vec<(u64, Lpn)>,
 }
 
 impl Entries {
@@ -35,6 +37,7 @@ impl Entries {
             at_start: if mapping.warm { mapping.entries + mapping.host_entries } else { 0 },
             seen: vec![false; config.ftl.logical_pages.div_ceil(mapping.entries_per_page) as usize],
             changed: FxHashSet::default(),
+            early: Vec::new(),
         })
     }
 
@@ -57,11 +60,23 @@ impl Entries {
                 let has = lpn.0 < self.at_start
                     || self.seen.get(page).copied().unwrap_or(true)
                     || self.changed.contains(&lpn);
-                log.check(has, Rule::EntryFirst, || {
-                    format!("{} {serial} of page {} was queued before its entry was read.", op.name(), lpn.0)
-                });
+                match op {
+                    _ if has => {}
+                    FlashOp::Program => self.early.push((serial, lpn)),
+                    FlashOp::Read | FlashOp::Erase => too_early(op, serial, lpn, log),
+                }
             }
         }
+    }
+
+    /// A trim has dropped a write.
+    pub(super) fn dropped(&mut self, serial: u64) {
+        self.early.retain(|&(early, _)| early != serial);
+    }
+
+    /// The instant is over: programs whose entries were not read have been dropped.
+    pub(super) fn settle(&mut self, log: &mut Log) {
+        self.early.drain(..).for_each(|(serial, lpn)| too_early(FlashOp::Program, serial, lpn, log));
     }
 
     /// Memory has all entries of a translation page, at least for a moment.
@@ -72,10 +87,16 @@ impl Entries {
         }
     }
 
-    /// A page lies elsewhere.
-    pub(super) fn mapped(&mut self, lpn: Lpn) {
+    /// A page lies elsewhere, or nowhere.
+    pub(super) fn changed(&mut self, lpn: Lpn) {
         if !self.seen.get((lpn.0 / self.entries_per_page) as usize).copied().unwrap_or(true) {
             self.changed.insert(lpn);
         }
     }
+}
+
+fn too_early(op: FlashOp, serial: u64, lpn: Lpn, log: &mut Log) {
+    log.report(Rule::EntryFirst, || {
+        format!("{} {serial} of page {} was queued before its entry was read.", op.name(), lpn.0)
+    });
 }

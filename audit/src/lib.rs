@@ -24,6 +24,8 @@
 //!   maps without a program. `Erased` comes in the instant of the erase's `Ended`, before or after it.
 //! - Under serial service a request's pages come right after its `Admitted`: those it hits in the buffer first, then the others, each
 //!   after the `Evicted` that made room for it.
+//! - A trim's `Admitted` is followed, within the instant, by what it drops (the `Ended` of waiting programs, the `PageFromMemory` of pages
+//!   that wait for space in the buffer), and then by its `Unmapped`.
 //! - `VictimChosen` comes in the instant of the `Mapped` or `Erased` that leaves its plane short of free blocks or gives it a block
 //!   to empty, and after it.
 //!
@@ -46,6 +48,7 @@ mod start;
 mod steps;
 mod times;
 mod transactions;
+mod trims;
 mod units;
 mod unstored;
 mod versions;
@@ -74,6 +77,7 @@ pub use rule::{Rule, Verdict, Violation};
 use serial::Serial;
 pub use start::{Formula, LpnOf, Policy, Start, Written};
 use transactions::Transactions;
+use trims::Trims;
 use units::Units;
 use unstored::Unstored;
 use versions::Versions;
@@ -109,6 +113,7 @@ pub struct Auditor {
     pairs: Pairs,
     waiting: Waiting,
     entries: Option<Entries>,
+    trims: Trims,
     serial: Option<Serial>,
 }
 
@@ -151,6 +156,7 @@ impl Auditor {
             pairs: Pairs::new(policy.gc_mode == GcMode::Free),
             waiting: Waiting::new(config, policy),
             entries: Entries::new(config),
+            trims: Trims::new(config),
             serial: Serial::new(config),
             log,
         }
@@ -221,6 +227,12 @@ impl Auditor {
         if self.choice.unsettled() {
             self.choice.settle(&self.victims, &mut self.pages, &mut self.log);
         }
+        if let Some(entries) = &mut self.entries {
+            entries.settle(&mut self.log);
+        }
+        if self.trims.unsettled() {
+            self.trims.settle(&mut self.log);
+        }
         if self.waiting.unsettled() {
             self.waiting.settle(&self.units, &mut self.log);
         }
@@ -282,13 +294,14 @@ impl Auditor {
                 if self.has_page(plane, Some(ppa)) && self.has_logical(lpn) {
                     let old = self.pages.map(lpn, plane, ppa, &mut self.log);
                     if let Some(entries) = &mut self.entries {
-                        entries.mapped(lpn);
+                        entries.changed(lpn);
                     }
                     self.choice.mapped(old, plane, ppa, &self.pages);
-                    self.reads.mapped(lpn, old, plane, &self.pages);
+                    self.reads.mapped(lpn, old, Some(plane), &self.pages);
                     self.pairs.mapped(lpn, (plane, ppa), old, (&self.victims, &self.pages), &mut self.log);
                 }
             }
+            Event::Unmapped { request, lpn, pages } => self.unmapped(request, lpn, pages),
             Event::Erased { plane, block } => self.erased(plane, block),
         }
     }
@@ -311,7 +324,8 @@ impl Auditor {
             // No flash that could hold versions: pages are accounted for by their places in the buffer.
             self.page_in_series(request, lpn, false);
         } else if self.requests.is_read(request) {
-            self.versions.served(lpn, &mut self.log);
+            let unmapped = self.reads_without_copy(lpn);
+            self.versions.served(lpn, unmapped, &mut self.log);
         } else {
             self.versions.buffered(lpn, request);
             if self.requests.bytes_of_write(request).is_some() {

@@ -23,6 +23,8 @@ pub(super) struct Link {
     limit: u32,
     depth: u32,
     shared: bool,
+    /// Whether a trim or a flush is in the device of which SATA allows no other command.
+    alone: bool,
     in_flight: Vec<u32>,
     pub(super) inward: Direction,
     pub(super) outward: Direction,
@@ -44,6 +46,7 @@ impl Link {
             limit: front.in_flight,
             depth,
             shared,
+            alone: false,
             in_flight: vec![0; config.flows.len()],
             inward: Direction::default(),
             outward: Direction::default(),
@@ -52,6 +55,16 @@ impl Link {
 
     fn line(&self, flow: FlowId) -> usize {
         if self.shared { 0 } else { flow.index() }
+    }
+
+    /// A command is about to enter. Returns whether it may, as far as commands are concerned that SATA does not queue.
+    pub(super) fn stays_alone(&mut self, is_data: bool) -> bool {
+        if !self.shared {
+            return true;
+        }
+        let may = !self.alone && (is_data || self.in_flight[0] == 0);
+        self.alone |= !is_data;
+        may
     }
 
     /// A command of `flow` enters. Returns how many are in the device and in its queue, if those are too many.
@@ -68,6 +81,7 @@ impl Link {
         if let Some(count) = self.in_flight.get_mut(line) {
             *count = count.saturating_sub(1);
         }
+        self.alone = false;
     }
 
     /// Bytes of a request of this many pages.

@@ -32,6 +32,9 @@ impl Place {
     }
 }
 
+/// The entry of a logical page that was trimmed.
+const UNMAPPED: u32 = u32::MAX;
+
 /// How much of a block is known.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 enum Known {
@@ -59,7 +62,7 @@ pub(super) struct Pages {
     pages_per_plane: u32,
     pages_per_block: u32,
     blocks_per_plane: u32,
-    /// Place plus one by logical page; 0: as the formula says or, without one, nowhere or unknown.
+    /// Place plus one by logical page; [`UNMAPPED`] after a trim; 0: as the formula says or, without one, nowhere or unknown.
     map: Vec<u32>,
     blocks: Vec<Block>,
     /// What the drive holds at the start, if that is a formula.
@@ -168,6 +171,7 @@ impl Pages {
     /// Where a logical page is now.
     pub(super) fn find(&self, lpn: Lpn) -> Place {
         match self.map[lpn.0 as usize] {
+            UNMAPPED => Place::NOWHERE,
             0 => match self.formula.as_ref().and_then(|formula| formula.place(lpn)) {
                 Some((plane, ppa)) => Place { page: self.page(plane, ppa.0) },
                 None => Place::NOWHERE,
@@ -204,6 +208,19 @@ impl Pages {
         block.written = block.written.max(offset + 1);
         block.valid += 1;
         self.map[lpn.0 as usize] = page + 1;
+        old
+    }
+
+    /// A logical page is trimmed. Returns where it was.
+    pub(super) fn unmap(&mut self, lpn: Lpn, log: &mut Log) -> Place {
+        let old = self.find(lpn);
+        if old.is_known() {
+            let block = self.block_at(old);
+            self.learn(block, log);
+            let block = &mut self.blocks[block as usize];
+            block.valid = block.valid.saturating_sub(1);
+        }
+        self.map[lpn.0 as usize] = UNMAPPED;
         old
     }
 

@@ -32,11 +32,12 @@ impl Reads {
         self.follow.entry(lpn).or_default().push(Follows { serial, plane });
     }
 
-    /// A page is written, or moved, from `old` to `plane`: its reads on other planes keep the copy there.
-    pub(super) fn mapped(&mut self, lpn: Lpn, old: Place, plane: PlaneId, pages: &Pages) {
+    /// A page is written, or moved, from `old` to `plane`: its reads on other planes keep the copy there. After a trim (`plane` is `None`)
+    /// all do.
+    pub(super) fn mapped(&mut self, lpn: Lpn, old: Place, plane: Option<PlaneId>, pages: &Pages) {
         let Some(follow) = self.follow.get_mut(&lpn) else { return };
         follow.retain(|read| {
-            let stays = read.plane == plane;
+            let stays = Some(read.plane) == plane;
             if !stays {
                 self.keep.insert(read.serial, old);
                 if old.is_known() {

@@ -2,7 +2,7 @@
 
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{FlowId, RequestId, Sequence, Time};
+use flashlane_core::{Duration, FlowId, Lpn, RequestId, Sequence, Time};
 
 use super::link::Link;
 use super::number_set::NumberSet;
@@ -20,8 +20,9 @@ struct Open {
     /// When it has crossed the link.
     here: Time,
     admitted: bool,
-    /// Pages served.
+    /// Pages served or unmapped, and of the latter those that had a copy.
     served: u32,
+    mapped: u64,
     /// When the last of them was served, if that is known.
     served_at: Option<Time>,
     /// Transactions queued and not ended.
@@ -52,8 +53,9 @@ impl Requests {
             let data = if op == Op::Write { self.link.bytes(pages, extent) } else { 0 };
             let here;
             (here, self.link.inward) = self.link.cross(self.link.inward, log.now, data);
-            let (admitted, served, served_at, live, awaiting) = (false, 0, None, 0, 0);
-            let fresh = Open { flow, op, arrival, pages, extent, here, admitted, served, served_at, live, awaiting };
+            let (admitted, served, mapped, served_at, live, awaiting) = (false, 0, 0, None, 0, 0);
+            let fresh =
+                Open { flow, op, arrival, pages, extent, here, admitted, served, mapped, served_at, live, awaiting };
             self.open.insert(id.0, fresh);
         }
     }
@@ -64,6 +66,10 @@ impl Requests {
         let (again, here, flow) = (std::mem::replace(&mut open.admitted, true), open.here, open.flow);
         log.check(!again, Rule::AdmitOnce, || format!("request {} was admitted again.", id.0));
         log.check(now >= here, Rule::AdmitTime, || format!("request {} was admitted and is here at {here}.", id.0));
+        let (is_data, op) = (open.op.is_data(), open.op.name());
+        if !again && !self.link.stays_alone(is_data) {
+            log.report(Rule::Alone, || format!("{op} {} was admitted.", id.0));
+        }
         if !again && let Some((all, own)) = self.link.enters(flow) {
             log.report(Rule::InFlight, || {
                 format!("request {} makes {all} commands in the device, {own} of its queue.", id.0)
@@ -88,6 +94,31 @@ impl Requests {
         let Some(open) = self.known(id, "served by the flash", log) else { return };
         open.served += 1;
         log.check(open.admitted, Rule::AdmitFirst, || format!("request {} had a page served.", id.0));
+    }
+
+    /// A trim unmapped pages, of which `mapped` had a copy; `takes` says how long it takes with so many in all.
+    pub(super) fn unmapped(
+        &mut self,
+        id: RequestId,
+        (first, pages): (Lpn, u32),
+        mapped: u64,
+        page_bytes: u64,
+        takes: impl Fn(u64) -> Duration,
+        log: &mut Log,
+    ) {
+        let Some(open) = self.known(id, "unmapping", log) else { return };
+        let fits = open.extent.is_none_or(|(start, length)| {
+            let whole = start.div_ceil(page_bytes)..(start + length) / page_bytes;
+            let range = u64::from(first.0)..u64::from(first.0) + u64::from(pages);
+            range == whole || range.is_empty() && whole.is_empty()
+        });
+        let kind = open.op.name();
+        log.check(fits && open.op.unmaps() && open.admitted, Rule::TrimPages, || {
+            format!("{kind} {} unmaps {pages} pages from {} on.", id.0, first.0)
+        });
+        open.served += pages;
+        open.mapped += mapped;
+        open.served_at = Some(log.now + takes(open.mapped));
     }
 
     /// The flow and operation of a request in flight.

@@ -110,6 +110,13 @@ impl Serial {
         self.ends()
     }
 
+    /// A page was trimmed: the buffer gives it up.
+    pub(super) fn trimmed(&mut self, lpn: Lpn) {
+        if let Some(held) = self.held.remove(&lpn) {
+            self.by_use[held.part].remove(&held.used);
+        }
+    }
+
     /// A page left the buffer.
     pub(super) fn evicted(&mut self, lpn: Lpn, log: &mut Log) {
         let Some(held) = self.held.remove(&lpn) else {

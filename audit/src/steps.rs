@@ -83,6 +83,8 @@ impl Auditor {
         self.log.check(!waits, Rule::ReadHazard, || {
             format!("read {serial} of page {} was queued and a write of it waits for space in the buffer.", lpn.0)
         });
+        let needless = self.reads_without_copy(lpn);
+        self.log.check(!needless, Rule::UnmappedRead, || format!("read {serial} of page {} was queued.", lpn.0));
         self.versions.read_queued(lpn, serial);
     }
 
@@ -172,6 +174,11 @@ impl Auditor {
                     End::Flash => true,
                     End::Cancelled => txn.owner != Owner::Gc && txn.op == FlashOp::Program,
                     End::Stale => txn.owner == Owner::Gc && txn.op != FlashOp::Erase,
+                    End::Trimmed => {
+                        self.trims.dropped(txn.lpn, serial);
+                        self.entries.iter_mut().for_each(|entries| entries.dropped(serial));
+                        txn.owner != Owner::Gc && txn.op == FlashOp::Program
+                    }
                 };
                 log.check(fits, Rule::DropKind, || format!("{op} {serial} of {owner} ended as {end:?}."));
             }
@@ -191,7 +198,7 @@ impl Auditor {
             self.versions.ended(txn.lpn, serial, !flash);
             match end {
                 End::Cancelled => self.writes.cancelled(&txn, serial, now, &mut self.requests),
-                End::Flash | End::Stale => self.writes.ended(&txn, serial, now, &mut self.requests),
+                End::Flash | End::Stale | End::Trimmed => self.writes.ended(&txn, serial, now, &mut self.requests),
             }
         }
     }

@@ -129,6 +129,7 @@ impl Units {
             | Event::Ended { .. }
             | Event::Completed { .. }
             | Event::VictimChosen { .. }
+            | Event::Unmapped { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }

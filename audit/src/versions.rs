@@ -119,10 +119,10 @@ impl Versions {
         })
     }
 
-    /// A page of a read was served from memory.
-    pub(super) fn served(&self, lpn: Lpn, log: &mut Log) {
+    /// A page of a read was served from memory; `unmapped` if it has no copy and needs no flash.
+    pub(super) fn served(&self, lpn: Lpn, unmapped: bool, log: &mut Log) {
         // A write may wait for the rest of its page or for an entry of the map without having appeared in the stream.
-        if self.has_buffer || self.modifies || self.fetches_entries {
+        if self.has_buffer || self.modifies || self.fetches_entries || unmapped {
             return;
         }
         let writes = self.pages.get(&lpn).is_some_and(|page| !page.live.is_empty());
@@ -163,6 +163,14 @@ impl Versions {
             if !cancelled {
                 page.ended = page.ended.max(version);
             }
+            self.changed.push(lpn);
+        }
+    }
+
+    /// A page is trimmed, which holds all its versions: they need no flash any more.
+    pub(super) fn trimmed(&mut self, lpn: Lpn) {
+        if let Some(page) = self.pages.get_mut(&lpn) {
+            (page.mapped, page.ended, page.buffered) = (page.taken, page.taken, 0);
             self.changed.push(lpn);
         }
     }

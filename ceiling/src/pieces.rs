@@ -208,7 +208,7 @@ impl Splitter {
         let transfer = self.times.transfer(op, bytes);
         let own = self.times.fixed(op) + transfer;
         self.add(&Page { op, plane, transfer, then: 0 });
-        if !partial || requests.is_written_again(lpn) {
+        if !partial || requests.is_written_again(lpn) || !requests.has_data(lpn) {
             return own;
         }
         // The page is read first, where it is: nothing else writes it.

@@ -3,7 +3,7 @@
 use flashlane_core::arrival::Span;
 use flashlane_core::{Lpn, Op};
 use flashlane_ssd::Config;
-use flashlane_ssd::config::Service;
+use flashlane_ssd::config::{Precondition, Service, UnmappedReads};
 
 use crate::class::Writes;
 
@@ -30,6 +30,7 @@ pub(crate) struct Requests {
     lists: Vec<Lpn>,
     page_bytes: u32,
     touched: Touched,
+    unmapped: Unmapped,
     /// Whether a page is written more than once.
     pub(crate) overwrites: bool,
     kept: Kept,
@@ -55,6 +56,7 @@ impl Requests {
             lists: Vec::new(),
             page_bytes: config.geometry.page_bytes,
             touched: Touched::new(config.ftl.logical_pages),
+            unmapped: Unmapped::new(config),
             overwrites: false,
             kept: Kept {
                 reads_buffered: buffer.is_some(),
@@ -81,6 +83,12 @@ impl Requests {
                 Request { arrival, bytes, op, counted, first: 0, pages, skip: 0, list: Some(at) }
             }
         };
+        if !op.is_data() {
+            // It counts nothing itself. A page that is trimmed at any time counts nothing either: its writes may be dropped.
+            let pages = (0..request.pages).map(|i| self.page(&request, i)).collect::<Vec<_>>();
+            pages.into_iter().for_each(|lpn| self.unmapped.add(lpn));
+            return;
+        }
         for i in 0..request.pages {
             let lpn = self.page(&request, i);
             self.touched.touch(lpn, op);
@@ -108,9 +116,15 @@ impl Requests {
         (end - start) as u32
     }
 
-    /// Whether several writes touch this page.
+    /// Whether a read of the page, or the read before a write of a part of it, is sure to need the flash if nothing is written there
+    /// before.
+    pub(crate) fn has_data(&self, lpn: Lpn) -> bool {
+        self.unmapped.has_data(lpn)
+    }
+
+    /// Whether several writes touch this page, or a trim.
     pub(crate) fn is_written_again(&self, lpn: Lpn) -> bool {
-        self.touched.of(lpn) & Touched::WRITTEN_AGAIN != 0
+        self.unmapped.contains(lpn) || self.touched.of(lpn) & Touched::WRITTEN_AGAIN != 0
     }
 
     /// Whether the flash is sure to read or write this page for a request of `op`, whatever a scheduler does that treats writes so.
@@ -118,17 +132,54 @@ impl Requests {
         let flags = self.touched.of(lpn);
         let is_only_touch = flags & Touched::AGAIN == 0;
         match op {
+            _ if self.unmapped.contains(lpn) => false,
             Op::Trim | Op::WriteZeroes | Op::Flush => false,
             _ if self.kept.serial => {
                 !self.kept.reads_buffered || is_only_touch || (op == Op::Write && !self.kept.writes_buffered)
             }
-            Op::Read if self.kept.reads_buffered => is_only_touch,
+            Op::Read if self.kept.reads_buffered => is_only_touch && self.has_data(lpn),
             // A write that has not ended serves it; by arrival it may be the younger one.
-            Op::Read => flags & Touched::WRITTEN == 0,
+            Op::Read => flags & Touched::WRITTEN == 0 && self.has_data(lpn),
             Op::Write if self.kept.writes_buffered => false,
             // One of two writes may be dropped for the other.
             Op::Write => writes == Writes::Kept || flags & Touched::WRITTEN_AGAIN == 0,
         }
+    }
+}
+
+/// Which logical pages are trimmed at any time, and which have data before the run.
+#[derive(Debug)]
+struct Unmapped {
+    /// A bit a page; empty while none is trimmed.
+    trimmed: Vec<u64>,
+    pages: u32,
+    /// Pages from this one on are read without flash until they are written.
+    data: u32,
+}
+
+impl Unmapped {
+    fn new(config: &Config) -> Unmapped {
+        let pages = config.ftl.logical_pages;
+        let written = match config.precondition {
+            Precondition::Fresh => 0,
+            Precondition::Filled { per_mille } => (u64::from(pages) * u64::from(per_mille) / 1000) as u32,
+            Precondition::Steady | Precondition::Replayed { .. } => pages,
+        };
+        let data = if config.unmap.reads == UnmappedReads::Memory { written } else { pages };
+        Unmapped { trimmed: Vec::new(), pages, data }
+    }
+
+    fn add(&mut self, lpn: Lpn) {
+        self.trimmed.resize(self.pages as usize / 64 + 1, 0);
+        self.trimmed[lpn.0 as usize / 64] |= 1 << (lpn.0 % 64);
+    }
+
+    fn contains(&self, lpn: Lpn) -> bool {
+        self.trimmed.get(lpn.0 as usize / 64).is_some_and(|word| word >> (lpn.0 % 64) & 1 == 1)
+    }
+
+    fn has_data(&self, lpn: Lpn) -> bool {
+        lpn.0 < self.data
     }
 }
 

@@ -36,6 +36,8 @@ pub enum End {
     Cancelled,
     /// Garbage collection found the page no longer valid and dropped the move.
     Stale,
+    /// A trim took the place of the write, which is done with that.
+    Trimmed,
 }
 
 /// Something that happened. `txn` is [`crate::Transaction::serial`]: never reused.
@@ -203,6 +205,15 @@ pub enum Event {
         /// Physical page inside the plane.
         ppa: u32,
     },
+    /// A trim unmapped consecutive pages: those that had a copy have none now.
+    Unmapped {
+        /// The trim, or write zeroes.
+        request: RequestId,
+        /// The first page.
+        lpn: Lpn,
+        /// How many.
+        pages: u32,
+    },
     /// A block was erased.
     Erased {
         /// Its plane.
@@ -263,7 +274,9 @@ impl Event {
             | Event::PageInSeries { .. }
             | Event::Evicted { .. }
             | Event::Completed { .. } => Kinds::REQUESTS,
-            Event::VictimChosen { .. } | Event::Mapped { .. } | Event::Erased { .. } => Kinds::PLACES,
+            Event::VictimChosen { .. } | Event::Mapped { .. } | Event::Unmapped { .. } | Event::Erased { .. } => {
+                Kinds::PLACES
+            }
         }
     }
 

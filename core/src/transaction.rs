@@ -147,6 +147,8 @@ pub mod tag {
     /// Of a request, not of its transactions: one of them was dispatched before one of an older request that waited at the same
     /// unit and could have gone (model 0.7).
     pub const OVERTOOK: u8 = 16;
+    /// Of a program of the device, which nobody waits for: its page was trimmed.
+    pub const TRIMMED: u8 = 32;
 }
 
 /// The stages of a transaction.

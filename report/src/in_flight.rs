@@ -169,6 +169,7 @@ impl<T: Default, C: Default> InFlight<T, C> {
             | Event::ArrayEnded { .. }
             | Event::Completed { .. }
             | Event::VictimChosen { .. }
+            | Event::Unmapped { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => None,
         }

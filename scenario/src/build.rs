@@ -42,6 +42,7 @@ pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Co
             read_modify_write: key!(device.ftl.read_modify_write),
             wear_aware: key!(device.ftl.wear_aware),
         },
+        unmap: unmap(device),
         mapping,
         gc,
         precondition: precondition(device)?,
@@ -217,6 +218,14 @@ fn precondition(device: &Device) -> Result<config::Precondition, KeyError> {
     })
 }
 
+fn unmap(device: &Device) -> config::Unmap {
+    config::Unmap {
+        command: Duration::from_ns(device.ftl.trim_ns.unwrap_or_default()),
+        page: Duration::from_ns(device.ftl.trim_page_ns.unwrap_or_default()),
+        reads: device.ftl.unmapped_reads.map_or_else(Default::default, |Word(reads)| reads),
+    }
+}
+
 fn buffer(device: &Device) -> Result<Option<config::Buffer>, KeyError> {
     let pages = key!(device.buffer.pages);
     Ok((pages > 0).then_some(config::Buffer {
@@ -227,6 +236,7 @@ fn buffer(device: &Device) -> Result<Option<config::Buffer>, KeyError> {
         // Only serial service leaves it out.
         flush_above: device.buffer.flush_above.unwrap_or_default(),
         merge_writes: key!(device.buffer.merge_writes),
+        protected: device.buffer.protected.unwrap_or_default(),
     }))
 }
 

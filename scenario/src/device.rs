@@ -4,7 +4,7 @@
 //! taken from the layer below. Must never know what the values mean to the device (that is `build`).
 
 use flashlane_core::geometry::UnitKind;
-use flashlane_ssd::config::{Charge, Dispatch, Rounding};
+use flashlane_ssd::config::{Charge, Dispatch, Rounding, UnmappedReads};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -157,6 +157,13 @@ section! {
         read_modify_write: bool,
         /// Free blocks are used least worn first; if false, in the order in which they were freed.
         wear_aware: bool,
+        /// Time of a trim or of write zeroes, ns. Default 0.
+        trim_ns: u64,
+        /// Further time of each mapped page that it unmaps, ns. Default 0.
+        trim_page_ns: u64,
+        /// How a page is read that was trimmed or never written: by the `flash` (the default), or from `memory`, because the map tells
+        /// that there is no data.
+        unmapped_reads: Word<UnmappedReads>,
     }
 }
 
@@ -219,6 +226,8 @@ section! {
         /// A write of a page that the buffer holds replaces it there. If not, every write keeps a page of the buffer until its own program
         /// has ended or the scheduler has cancelled it (D-SOS-05). Not with serial service.
         merge_writes: bool,
+        /// Dirty pages survive a loss of power (capacitors): a flush and a write with FUA need no flash. Default false.
+        protected: bool,
         /// Time the memory takes to serve a request without flash, ns (with or without a buffer).
         access_ns: u64,
     }
@@ -365,6 +374,10 @@ impl Device {
     /// Removes keys that say in words what their absence says: a scenario has the same hash with and without them.
     pub(super) fn leave_out_what_is_off(&mut self) {
         self.nand.suspend_limit = self.nand.suspend_limit.filter(|&limit| limit != Limit::Unlimited);
+        let Ftl { trim_ns, trim_page_ns, unmapped_reads, .. } = &mut self.ftl;
+        (*trim_ns, *trim_page_ns) = (trim_ns.filter(|&ns| ns > 0), trim_page_ns.filter(|&ns| ns > 0));
+        *unmapped_reads = unmapped_reads.filter(|&reads| reads != Word(UnmappedReads::Flash));
+        self.buffer.protected = self.buffer.protected.filter(|&protected| protected);
         if self.retry.states.as_ref().is_none_or(Vec::is_empty) {
             self.retry = Retry::default();
         }

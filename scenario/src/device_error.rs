@@ -23,6 +23,7 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
         "nand.read" | "nand.program" | "nand.erase" | "nand.suspend" | "nand.resume" => {
             vec![format!("device.{}_ns", error.key)]
         }
+        "ftl.trim" | "ftl.trim_page" => vec![format!("device.{}_ns", error.key)],
         "bus.mega_transfers (with mqsim rounding)" => of("bus", &["mega_transfers", "rounding"]),
         "gc.start_blocks" => of("gc", &[start]),
         "gc.hard_blocks" => of("gc", &[hard, start]),

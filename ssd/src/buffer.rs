@@ -3,7 +3,7 @@
 //! Owns which pages are buffered and which of them are dirty. It returns the pages that must be written out and never writes them
 //! itself. Must never know the flash or the map.
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -90,6 +90,8 @@ pub(crate) struct Buffer {
     parts: Vec<Part>,
     /// Logical page to its writes that wait for space.
     waiting: LpnTable<WaitingWrites>,
+    /// Pages of waiting writes that were trimmed and need no space: the request, and which of its pages.
+    pub(crate) trimmed: BTreeSet<(RequestSlot, u32)>,
     /// Flows in whose parts a cancelled program has given its page back.
     with_space: Vec<FlowId>,
     /// Whether writes complete when they are in the buffer.
@@ -128,6 +130,7 @@ impl Buffer {
             spare: (0..config.pages).rev().map(EntryId).collect(),
             index: LpnTable::default(),
             waiting: LpnTable::default(),
+            trimmed: BTreeSet::new(),
             with_space: Vec::new(),
             parts: (0..parts).map(part).collect(),
             write_back: config.write_back,
@@ -294,6 +297,29 @@ impl Buffer {
         Some(self.entries[e.index()].lpn)
     }
 
+    /// A page was trimmed, and none of its programs waits any more: what the buffer holds of it is stale. Returns whether a program of it
+    /// is under way, which then keeps its place until [`Buffer::give_back`].
+    pub(crate) fn trim(&mut self, lpn: Lpn, program_dropped: bool) -> bool {
+        let e = self.index.get(lpn);
+        if e.is_none() {
+            return false;
+        }
+        let Entry { state, part, .. } = self.entries[e.index()];
+        let counts = &mut self.parts[part as usize];
+        match state {
+            State::Clean => {}
+            State::Dirty => counts.dirty -= 1,
+            State::Flushing { .. } if program_dropped => counts.flushing -= 1,
+            State::Flushing { .. } => {
+                counts.used += 1;
+                self.drop_entry(e);
+                return true;
+            }
+        }
+        self.drop_entry(e);
+        false
+    }
+
     /// A page was written to the flash: removes it from the buffer, unless it was overwritten meanwhile.
     pub(crate) fn flushed(&mut self, lpn: Lpn) {
         let e = self.index.get(lpn);
@@ -324,6 +350,46 @@ impl Buffer {
             last @ WaitingWrites(1) => self.waiting.remove(lpn, last),
             WaitingWrites(writes) => drop(self.waiting.insert(lpn, WaitingWrites(writes - 1))),
         }
+    }
+
+    /// Writes that wait for space, in every part.
+    pub(crate) fn all_waiting(&self) -> impl Iterator<Item = RequestSlot> {
+        self.parts.iter().flat_map(|part| part.waiting.iter().map(|&(slot, _)| slot))
+    }
+
+    /// Pages of a write that waits for space in `flow`'s part need none any more: `lpns`, which were trimmed. Returns whether it waits
+    /// with others.
+    pub(crate) fn stop_waiting(&mut self, flow: FlowId, slot: RequestSlot, lpns: &[Lpn]) -> bool {
+        for &lpn in lpns {
+            self.no_longer_waits(lpn);
+        }
+        let p = self.part_of(flow);
+        let part = &mut self.parts[p];
+        part.wanted -= lpns.len() as u32;
+        let waits = part.waiting.iter_mut().find(|(waiting, _)| *waiting == slot).expect("it waits");
+        waits.1 -= lpns.len() as u32;
+        let still_waits = waits.1 > 0;
+        if !still_waits {
+            part.waiting.retain(|&(waiting, _)| waiting != slot);
+            self.trimmed.retain(|&(waiting, _)| waiting != slot);
+        }
+        still_waits
+    }
+
+    /// Whether a page of a write that waits was trimmed: it is passed over.
+    #[inline]
+    pub(crate) fn passes_over(&mut self, slot: RequestSlot, page: u32) -> bool {
+        !self.trimmed.is_empty() && self.trimmed.remove(&(slot, page))
+    }
+
+    /// Pages from the `first` on of a write that waits which were trimmed.
+    pub(crate) fn trimmed_from(&self, slot: RequestSlot, first: u32) -> u32 {
+        self.trimmed.range((slot, first)..=(slot, u32::MAX)).count() as u32
+    }
+
+    /// Number of parts: one for each flow, or one.
+    pub(crate) fn parts(&self) -> u16 {
+        self.parts.len() as u16
     }
 
     /// Whether a write of the page waits for space: the device already has its data.
@@ -406,6 +472,7 @@ mod tests {
             read_allocate: false,
             flush_above,
             merge_writes: true,
+            protected: false,
         };
         Buffer::new(&config, 1)
     }

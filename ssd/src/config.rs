@@ -30,6 +30,8 @@ pub struct Config {
     pub ftl: Ftl,
     /// The part of the map that memory holds, where the map lies on the flash; `None` if memory holds all of it.
     pub mapping: Option<Mapping>,
+    /// What trims take, and how reads of unmapped pages are served.
+    pub unmap: Unmap,
     /// Garbage collection.
     pub gc: Gc,
     /// State of the drive before the first request.
@@ -59,6 +61,29 @@ pub struct Ftl {
     pub read_modify_write: bool,
     /// The free block with the fewest erases is taken first; otherwise the one that was erased first.
     pub wear_aware: bool,
+}
+
+/// What trims and write zeroes take, and how reads of unmapped pages are served.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Unmap {
+    /// Time of a trim, however many pages it unmaps.
+    pub command: Duration,
+    /// Time of each mapped page that it unmaps.
+    pub page: Duration,
+    /// How a page is read that was trimmed or never written.
+    pub reads: UnmappedReads,
+}
+
+choices! {
+    /// How a page is read that was trimmed or never written.
+    #[derive(Default)]
+    pub enum UnmappedReads {
+        /// By the flash, as any page.
+        #[default]
+        Flash = "flash",
+        /// From memory: the map tells that there is no data.
+        Memory = "memory",
+    }
 }
 
 /// A mapping cache (model 0.11): the map of pages lies on the flash in translation pages, and memory holds a part of its entries, one for a
@@ -152,6 +177,15 @@ pub struct Buffer {
     /// Whether a write of a page that the buffer holds replaces it there. If not, every write keeps a page of the buffer from its
     /// completion to the end of a program of its own, which the cancel decision may save (D-SOS-05).
     pub merge_writes: bool,
+    /// Whether its dirty pages survive a loss of power (capacitors): a flush and a write with FUA then need no flash.
+    pub protected: bool,
+}
+
+impl Buffer {
+    /// Whether acknowledged writes may be lost with the power.
+    pub const fn is_volatile(&self) -> bool {
+        self.write_back && !self.protected
+    }
 }
 
 /// Configuration of a flow.
@@ -325,6 +359,8 @@ impl Config {
             ("bus.plane_gap", self.bus.plane_gap),
             ("front.link_latency", self.front.link_latency),
             ("memory", self.memory),
+            ("ftl.trim", self.unmap.command),
+            ("ftl.trim_page", self.unmap.page),
         ] {
             range(key, time.ns(), 0, HOUR)?;
         }

@@ -48,7 +48,7 @@ pub(crate) struct Frontend {
     pub(crate) inward: Link,
     /// Device to host.
     outward: Link,
-    /// Requests served from memory, each with the instant when its data is ready.
+    /// Requests served without flash, each with the instant when it is.
     from_memory: Due,
     /// Time the memory takes to serve a request.
     memory: Duration,
@@ -102,6 +102,14 @@ impl Frontend {
         self.next = self.next.min(self.inward.in_transit.next);
     }
 
+    /// With SATA, takes a trim or a flush into the device whose turn it is.
+    pub(crate) fn fetch_unqueued(&mut self, state: &mut State) -> Option<RequestSlot> {
+        let slot = self.queues.fetch_unqueued(&mut state.board)?;
+        let request = request_at(slot, state).id;
+        state.log(|| Event::Admitted { request });
+        Some(slot)
+    }
+
     /// Takes a command into the device.
     pub(crate) fn fetch(&mut self, fetch: Fetch, state: &mut State) -> RequestSlot {
         let slot = self.queues.fetch(fetch.flow, fetch.position, &mut state.board);
@@ -146,8 +154,8 @@ impl Frontend {
         } else if let Some(slot) = self.from_memory.take(now) {
             self.served(slot, state);
         } else if let Some(slot) = self.inward.in_transit.take(now) {
-            let flow = request_at(slot, state).flow;
-            if single_enters && self.queues.enters_at_once(flow, &mut state.board) {
+            let ActiveRequest { flow, op, .. } = *request_at(slot, state);
+            if single_enters && op.is_data() && self.queues.enters_at_once(flow, &mut state.board) {
                 step = Step::Enters(slot);
             } else {
                 self.queues.push(flow, slot, &mut state.board);
@@ -198,9 +206,17 @@ impl Frontend {
     #[cold]
     pub(crate) fn serve_if_done(&mut self, slot: RequestSlot, state: &mut State) {
         if request_at(slot, state).remaining == 0 {
-            self.from_memory.add(state.now() + self.memory, slot);
+            self.from_memory.insert(state.now() + self.memory, slot);
             self.refresh();
         }
+    }
+
+    /// Schedules the end of a request without pages of its own: after `time`.
+    pub(crate) fn ends_after(&mut self, slot: RequestSlot, time: Duration, state: &mut State) {
+        debug_assert!(request_at(slot, state).remaining == 0);
+        let at = state.now().ns().saturating_add(time.ns()).min(2 * Time::LAST.ns());
+        self.from_memory.insert(Time::from_ns(at), slot);
+        self.refresh();
     }
 
     /// Counts a page of a request that is done by a transaction with this tag. The last page completes the request.
@@ -300,6 +316,12 @@ pub(crate) struct Queues {
     limit: u32,
     depth: u32,
     shared: bool,
+    /// With SATA, trims and flushes are not queued commands (model 0.7): how many wait or are in the device.
+    unqueued: u32,
+    /// Whether one of them is in the device.
+    alone: bool,
+    /// The limit while none holds others back.
+    full_limit: u32,
     queues: Vec<VecDeque<RequestSlot>>,
 }
 
@@ -310,11 +332,15 @@ impl Queues {
             Protocol::Nvme { depth } => (false, depth),
             Protocol::Sata { depth } => (true, depth),
         };
+        let limit = if shared { config.in_flight.min(depth) } else { config.in_flight };
         Queues {
             queues: vec![VecDeque::new(); if shared { 1 } else { flows }],
             shared,
             depth,
-            limit: if shared { config.in_flight.min(depth) } else { config.in_flight },
+            limit,
+            full_limit: limit,
+            unqueued: 0,
+            alone: false,
             in_flight: 0,
             waiting: 0,
         }
@@ -331,6 +357,9 @@ impl Queues {
         let queue = self.queue_of(flow);
         self.queues[queue].push_back(slot);
         self.waiting += 1;
+        if self.shared && !board.requests[slot as usize].op.is_data() {
+            self.unqueued += 1;
+        }
         self.publish(queue, board);
     }
 
@@ -386,16 +415,52 @@ impl Queues {
         let queue = self.queue_of(flow);
         self.in_flight -= 1;
         board.flows[queue].command_completed();
+        if core::mem::take(&mut self.alone) {
+            // It was the only command in the device.
+            self.unqueued -= 1;
+            self.limit = self.full_limit;
+        }
         if self.waiting > 0 {
             self.publish(queue, board);
         }
     }
 
+    /// Whether a trim or a flush of SATA waits or is in the device.
+    #[inline]
+    pub(crate) fn has_unqueued(&self) -> bool {
+        self.unqueued > 0
+    }
+
+    /// With SATA, takes a trim or a flush into the device if it has waited longest and the device is empty.
+    pub(crate) fn fetch_unqueued(&mut self, board: &mut Board) -> Option<RequestSlot> {
+        let first = *self.queues[0].front()?;
+        if self.unqueued == 0 || self.in_flight > 0 || board.requests[first as usize].op.is_data() {
+            return None;
+        }
+        self.alone = true;
+        Some(self.fetch(FlowId(0), 0, board))
+    }
+
+    /// What a trim or a flush of SATA leaves of the commands that the device may fetch: those before it. While it waits for the
+    /// commands in the device, or is there, none.
+    #[cold]
+    fn hold_back(&mut self, board: &mut Board) {
+        let is_unqueued = |&slot: &RequestSlot| !board.requests[slot as usize].op.is_data();
+        let before = if self.alone { Some(0) } else { self.queues[0].iter().position(is_unqueued) };
+        let holds_all = self.alone || before == Some(0) && self.in_flight > 0;
+        self.limit = if holds_all { 0 } else { self.full_limit };
+        let shown = board.flows[0].waiting();
+        board.flows[0].set_waiting(before.map_or(shown, |before| shown.min(before as u32)));
+    }
+
     /// Updates what the board shows of a queue: as many waiting commands as the queue depth lets the device see.
     #[inline]
-    fn publish(&self, queue: usize, board: &mut Board) {
+    fn publish(&mut self, queue: usize, board: &mut Board) {
         let space = self.depth - board.flows[queue].in_flight().min(self.depth);
         board.flows[queue].set_waiting(space.min(self.queues[queue].len() as u32));
+        if self.unqueued > 0 {
+            self.hold_back(board);
+        }
     }
 }
 
@@ -455,6 +520,13 @@ impl Due {
         debug_assert!(self.requests.back().is_none_or(|&(last, _)| last <= at));
         self.next = self.next.min(at);
         self.requests.push_back((at, slot));
+    }
+
+    /// Adds a request, to which it may happen before it does to others that are there; of equal instants it is the last.
+    fn insert(&mut self, at: Time, slot: RequestSlot) {
+        self.next = self.next.min(at);
+        let place = self.requests.iter().rposition(|&(other, _)| other <= at).map_or(0, |before| before + 1);
+        self.requests.insert(place, (at, slot));
     }
 
     /// Takes the first request if its instant has come by `now`.
@@ -561,6 +633,8 @@ pub enum Refusal {
     },
     /// It has no bytes or pages.
     Empty,
+    /// It is a flush of a part of the drive.
+    FlushOfPart,
     /// Its flow is not configured.
     UnknownFlow,
     /// The device does not serve commands of its kind.
@@ -602,8 +676,9 @@ impl RequestValidator {
     /// # Errors
     /// A request that the device could not serve.
     #[inline(always)]
-    pub(crate) fn check(&self, flow: FlowId, extent: &Extent<'_>) -> Result<Shape, Refusal> {
+    pub(crate) fn check(&self, flow: FlowId, op: Op, extent: &Extent<'_>) -> Result<Shape, Refusal> {
         let shape = match *extent {
+            _ if !op.is_data() => self.without_data(op, extent)?,
             Extent::Bytes { offset, length } => self.bytes(offset, length)?,
             Extent::Pages(list) => self.pages(list)?,
         };
@@ -625,6 +700,30 @@ impl RequestValidator {
         let (first, skip) = self.page_size.split(offset);
         let pages = self.page_size.quotient(skip + length + page - 1);
         Ok(Shape { first: Lpn(first as u32), pages: pages as u32, skip: skip as u32, bytes: length })
+    }
+
+    /// What a request without data touches: of a trim the whole pages inside its range.
+    #[cold]
+    fn without_data(&self, op: Op, extent: &Extent<'_>) -> Result<Shape, Refusal> {
+        match *extent {
+            Extent::Bytes { offset: 0, length: 0 } if op == Op::Flush => {
+                Ok(Shape { first: Lpn(0), pages: 0, skip: 0, bytes: 0 })
+            }
+            _ if op == Op::Flush => Err(Refusal::FlushOfPart),
+            Extent::Pages(list) => self.pages(list),
+            Extent::Bytes { offset, length } => {
+                let touched = self.bytes(offset, length)?;
+                let page = u64::from(self.page_bytes);
+                let (first, end) = (offset.div_ceil(page), (offset + length) / page);
+                let pages = end.saturating_sub(first) as u32;
+                Ok(Shape {
+                    first: Lpn(if pages > 0 { first as u32 } else { touched.first.0 }),
+                    pages,
+                    skip: 0,
+                    ..touched
+                })
+            }
+        }
     }
 
     /// What a request for a list of whole pages touches.

@@ -94,6 +94,7 @@ pub fn config() -> Config {
             dispatch: Dispatch::Eager,
         },
         ftl: Ftl { order: AllocationOrder::CWDP, logical_pages: 256, read_modify_write: false, wear_aware: false },
+        unmap: Unmap::default(),
         mapping: None,
         gc: Gc { victim: Victim::Greedy, start_blocks: 2, hard_blocks: 1, separate_frontier: false },
         precondition: Precondition::Fresh,

@@ -194,8 +194,15 @@ pub fn cancel_reported_late() -> Case {
 }
 
 /// A buffer that merges writes.
-const MERGING: Buffer =
-    Buffer { pages: 8, per_flow: false, write_back: true, read_allocate: true, flush_above: 8, merge_writes: true };
+const MERGING: Buffer = Buffer {
+    pages: 8,
+    per_flow: false,
+    write_back: true,
+    read_allocate: true,
+    flush_above: 8,
+    merge_writes: true,
+    protected: false,
+};
 
 /// A write completes in the buffer, which then programs it.
 pub fn buffered() -> Case {

@@ -7,7 +7,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry, Lpn};
 use flashlane_ssd::config::{
     Buffer, Bus, Charge, Config, Dispatch, FlowConfig, Front, Ftl, Gc, Latency, Mapping, Nand, Precondition, Protocol,
-    ReadRetry, RetryState, Rounding, Service, Victim,
+    ReadRetry, RetryState, Rounding, Service, Unmap, UnmappedReads, Victim,
 };
 
 use crate::Target;
@@ -144,6 +144,11 @@ fn config(u: &mut Unstructured) -> Result<Config> {
             wear_aware: u.arbitrary()?,
         },
         mapping: if u.ratio(1, 8)? { Some(mapping(u)?) } else { None },
+        unmap: Unmap {
+            command: Duration::from_ns(small(u, 0..=100_000)?.into()),
+            page: Duration::from_ns(small(u, 0..=1_000)?.into()),
+            reads: if u.arbitrary()? { UnmappedReads::Flash } else { UnmappedReads::Memory },
+        },
         gc: gc(u)?,
         precondition: match u.int_in_range(0..=3u8)? {
             0 => Precondition::Fresh,
@@ -226,6 +231,7 @@ fn buffer(u: &mut Unstructured) -> Result<Buffer> {
         read_allocate: u.arbitrary()?,
         flush_above: small(u, 0..=10_000)?,
         merge_writes: u.arbitrary()?,
+        protected: u.arbitrary()?,
     })
 }
 

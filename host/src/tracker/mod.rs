@@ -165,6 +165,7 @@ impl Tracker {
             | Event::Paused { .. }
             | Event::Completed { .. }
             | Event::VictimChosen { .. }
+            | Event::Unmapped { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }

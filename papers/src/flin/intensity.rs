@@ -124,6 +124,7 @@ impl Counter for Transactions {
             | Event::Paused { .. }
             | Event::Completed { .. }
             | Event::VictimChosen { .. }
+            | Event::Unmapped { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }

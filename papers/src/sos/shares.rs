@@ -121,6 +121,7 @@ impl Counter for Shares {
             | Event::Paused { .. }
             | Event::Completed { .. }
             | Event::VictimChosen { .. }
+            | Event::Unmapped { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }

@@ -162,6 +162,11 @@ fn what_is_off_is_not_in_the_hash() {
     let hash = |keys: &str| with(&format!("[device]\npreset = \"flin-isca18\"\n{keys}")).hash().unwrap();
     assert_eq!(hash(""), hash("nand.suspend_limit = \"unlimited\""));
     assert_ne!(hash(""), hash("nand.suspend_limit = 3"));
+    assert_eq!(hash(""), hash("ftl = { trim_ns = 0, trim_page_ns = 0, unmapped_reads = \"flash\" }"));
+    assert_ne!(hash(""), hash("ftl.trim_page_ns = 100"));
+    assert_ne!(hash(""), hash("ftl.unmapped_reads = \"memory\""));
+    assert_eq!(hash(""), hash("buffer.protected = false"));
+    assert_ne!(hash(""), hash("buffer.protected = true"));
     assert_eq!(hash(""), hash("retry = { step_ns = 5, initial_age_days = 3 }"));
     assert_eq!(hash(""), hash("retry = { step_ns = 5, states = [] }"));
     assert_ne!(hash(""), hash("retry = { step_ns = 5, states = [{ shares = [0.9, 0.1] }] }"));

@@ -107,19 +107,24 @@ impl Shortest {
     /// The estimate of a waiting command, ns.
     fn estimate(&self, board: &Board, commands: &dyn Commands, command: u32) -> u64 {
         let ActiveRequest { op, pages, .. } = board.requests[command as usize];
+        if !op.is_data() {
+            // It needs no page of the flash.
+            return 0;
+        }
         let pages = if self.by_buffer { commands.missing(command) } else { pages };
         let op = if self.by_type && op == Op::Write { FlashOp::Program } else { FlashOp::Read };
         let times = self.overtaken.get(command as usize).copied().unwrap_or(0);
         aged(u64::from(pages).saturating_mul(board.facts.typical(op).ns()), self.alpha, times)
     }
 
-    /// Whether an older waiting command touches a page of `command`, and one of the two writes.
+    /// Whether an older waiting command touches a page of `command`, and one of the two writes or trims.
     fn must_wait(&self, board: &Board, commands: &dyn Commands, command: Waiting) -> bool {
-        let op = |waiting: Waiting| board.requests[waiting.command as usize].op;
+        let changes = |waiting: Waiting| {
+            let op = board.requests[waiting.command as usize].op;
+            op == Op::Write || op.unmaps()
+        };
         waiting(board, commands).any(|older| {
-            older < command
-                && (op(older) == Op::Write || op(command) == Op::Write)
-                && commands.overlap(older.command, command.command)
+            older < command && (changes(older) || changes(command)) && commands.overlap(older.command, command.command)
         })
     }
 

@@ -380,6 +380,7 @@ fn the_board_shows_what_is() {
         read_allocate: true,
         flush_above: 8,
         merge_writes: true,
+        protected: false,
     });
     for config in [small_gc_drive(), narrow(Protocol::Nvme { depth: 5 }), narrow(Protocol::Sata { depth: 7 }), buffered]
     {

@@ -4,21 +4,24 @@
 //!
 //! Covers which pages are written out and when (order of use, `flush_above`, pages that writes wait for), that a write
 //! which finds others waiting waits behind them, even if its page is in the buffer, what keeps a page in the
-//! buffer, and which reads memory serves.
+//! buffer, which reads memory serves, and what trims drop.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::common::{device, drain, recipe, unit_cycle};
 use flashlane_core::decide::Question;
 use flashlane_core::{Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
-use flashlane_ssd::config::{Buffer, Config, FlowConfig};
+use flashlane_ssd::config::{Buffer, Config, FlowConfig, Unmap, UnmappedReads};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
 const READ: u64 = 1_000;
 const PROGRAM: u64 = 4_000;
 const MEMORY: u64 = 300;
+
+/// The page of an entry that was trimmed while the chip programs it.
+const NOBODYS: u32 = u32::MAX;
 
 /// A request: arrival time, flow, operation, pages.
 #[derive(Clone, Debug)]
@@ -43,25 +46,36 @@ struct Entry {
     state: State,
 }
 
-/// An operation of the chip: a page read or written for a request, or written for the buffer.
+/// An operation of the chip: a page read or written for a request, or written for the buffer. A trim may come before it ends: of a read
+/// the data is old then, of a program nobody knows the page any more.
 #[derive(Clone, Copy, Debug)]
-enum Job {
-    Read { request: usize, lpn: u32, flow: usize },
-    Write { request: usize, lpn: u32 },
-    Flush { lpn: u32, flow: usize },
+struct Job {
+    kind: Kind,
+    lpn: u32,
+    trimmed: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Kind {
+    Read { request: usize, flow: usize },
+    Write { request: usize },
+    Flush { flow: usize },
 }
 
 struct Model<'a> {
     config: Buffer,
+    unmap: Unmap,
     asks: &'a [TestRequest],
     /// Least recently used first.
     entries: Vec<Entry>,
-    /// Writes waiting for space, by part, and how many pages each still has to store.
-    waiting: Vec<VecDeque<(usize, usize)>>,
+    /// Writes waiting for space, by part, and the pages that each still has to store.
+    waiting: Vec<VecDeque<(usize, Vec<u32>)>>,
     jobs: VecDeque<Job>,
     busy: Option<(u64, Job)>,
     /// Pages with a write that has not ended.
     pending: BTreeMap<u32, u32>,
+    /// Pages with a copy in the flash.
+    mapped: BTreeSet<u32>,
     left: Vec<usize>,
     done: Vec<u64>,
     now: u64,
@@ -73,12 +87,14 @@ impl<'a> Model<'a> {
         let parts = if buffer.per_flow { config.flows.len() } else { 1 };
         Model {
             config: buffer,
+            unmap: config.unmap,
             asks,
             entries: Vec::new(),
             waiting: vec![VecDeque::new(); parts],
             jobs: VecDeque::new(),
             busy: None,
             pending: BTreeMap::new(),
+            mapped: BTreeSet::new(),
             left: asks.iter().map(|ask| ask.pages.len()).collect(),
             done: vec![0; asks.len()],
             now: 0,
@@ -124,14 +140,12 @@ impl<'a> Model<'a> {
         true
     }
 
-    /// Stores as many as possible of a write's last `left` pages; returns how many are left then.
-    fn store_all(&mut self, request: usize, left: usize) -> usize {
-        let TestRequest { flow, pages, .. } = &self.asks[request];
-        let part = self.part(*flow);
-        let rest = &pages[pages.len() - left..];
-        let stored = rest.iter().take_while(|&&lpn| self.store(lpn, part)).count();
+    /// Stores as many as possible of a write's pages, in order; returns the others.
+    fn store_all(&mut self, request: usize, pages: &[u32]) -> Vec<u32> {
+        let part = self.part(self.asks[request].flow);
+        let stored = pages.iter().take_while(|&&lpn| self.store(lpn, part)).count();
         self.served(request, stored, MEMORY);
-        left - stored
+        pages[stored..].to_vec()
     }
 
     /// Counts `pages` of a request as served; it ends `after` the last.
@@ -146,7 +160,7 @@ impl<'a> Model<'a> {
     fn flush(&mut self, flow: usize) {
         let part = self.part(flow);
         loop {
-            let wanted: usize = self.waiting[part].iter().map(|&(_, pages)| pages).sum();
+            let wanted: usize = self.waiting[part].iter().map(|(_, pages)| pages.len()).sum();
             let small_gc_drive = wanted as u32 > self.count(part, |state| matches!(state, State::Flushing { .. }));
             let dirty = |entry: &&mut Entry| entry.part == part && entry.state == State::Dirty;
             if self.count(part, |state| state == State::Dirty) <= self.config.flush_above && !small_gc_drive {
@@ -155,25 +169,18 @@ impl<'a> Model<'a> {
             let Some(entry) = self.entries.iter_mut().find(dirty) else { return };
             entry.state = State::Flushing { again: false };
             let lpn = entry.lpn;
-            self.write(Job::Flush { lpn, flow }, lpn);
+            self.write(Kind::Flush { flow }, lpn);
         }
     }
 
     /// Whether a write waits that still has to store the page.
     fn awaits_space(&self, lpn: u32) -> bool {
-        self.waiting.iter().flatten().any(|&(request, left)| {
-            let pages = &self.asks[request].pages;
-            pages[pages.len() - left..].contains(&lpn)
-        })
+        self.waiting.iter().flatten().any(|(_, pages)| pages.contains(&lpn))
     }
 
-    fn write(&mut self, job: Job, lpn: u32) {
+    fn write(&mut self, kind: Kind, lpn: u32) {
         *self.pending.entry(lpn).or_default() += 1;
-        self.jobs.push_back(job);
-    }
-
-    fn written(&mut self, lpn: u32) {
-        *self.pending.get_mut(&lpn).expect("under way") -= 1;
+        self.jobs.push_back(Job { kind, lpn, trimmed: false });
     }
 
     fn arrive(&mut self, request: usize) {
@@ -182,8 +189,8 @@ impl<'a> Model<'a> {
         match op {
             Op::Write if self.config.write_back => {
                 let waits = !self.waiting[part].is_empty();
-                let left = if waits { pages.len() } else { self.store_all(request, pages.len()) };
-                if left > 0 {
+                let left = if waits { pages } else { self.store_all(request, &pages) };
+                if !left.is_empty() {
                     self.waiting[part].push_back((request, left));
                 }
                 self.flush(flow);
@@ -191,57 +198,115 @@ impl<'a> Model<'a> {
             Op::Write => {
                 for lpn in pages {
                     self.use_page(lpn);
-                    self.write(Job::Write { request, lpn }, lpn);
+                    self.write(Kind::Write { request }, lpn);
                 }
             }
             Op::Read => {
                 for lpn in pages {
                     let under_way = self.pending.get(&lpn).is_some_and(|&writes| writes > 0);
-                    if self.use_page(lpn) || under_way || self.awaits_space(lpn) {
+                    let blank = self.unmap.reads == UnmappedReads::Memory && !self.mapped.contains(&lpn);
+                    if self.use_page(lpn) || under_way || self.awaits_space(lpn) || blank {
                         self.served(request, 1, MEMORY);
                     } else {
-                        self.jobs.push_back(Job::Read { request, lpn, flow });
+                        self.jobs.push_back(Job { kind: Kind::Read { request, flow }, lpn, trimmed: false });
                     }
                 }
             }
-            Op::Trim | Op::WriteZeroes | Op::Flush => unreachable!("not asked for here"),
+            Op::Trim | Op::WriteZeroes => self.trim(request, &pages),
+            Op::Flush => unreachable!("not asked for here"),
         }
     }
 
-    fn end(&mut self, job: Job) {
-        match job {
-            Job::Read { request, lpn, flow } => {
+    fn trim(&mut self, request: usize, pages: &[u32]) {
+        // Pages of writes that wait for space need none.
+        for part in 0..self.waiting.len() {
+            for i in 0..self.waiting[part].len() {
+                let (write, left) = &mut self.waiting[part][i];
+                let (write, before) = (*write, left.len());
+                left.retain(|lpn| !pages.contains(lpn));
+                let dropped = before - left.len();
+                self.served(write, dropped, MEMORY);
+            }
+            self.waiting[part].retain(|(_, left)| !left.is_empty());
+        }
+        let mut mapped = 0;
+        for &lpn in pages {
+            mapped += u64::from(self.unmap(lpn));
+        }
+        self.left[request] = 0;
+        self.done[request] = self.now + self.unmap.command.ns() + mapped * self.unmap.page.ns();
+        for part in 0..self.waiting.len() {
+            self.use_space(part);
+        }
+    }
+
+    /// Unmaps a page; returns whether it had a copy.
+    fn unmap(&mut self, lpn: u32) -> bool {
+        let had_copy = self.mapped.remove(&lpn);
+        self.pending.remove(&lpn);
+        let is_read = |job: &Job| matches!(job.kind, Kind::Read { .. });
+        let (gone, kept) = self.jobs.drain(..).partition::<Vec<_>, _>(|job| job.lpn == lpn && !is_read(job));
+        self.jobs = kept.into();
+        for job in gone {
+            if let Kind::Write { request } = job.kind {
+                self.served(request, 1, 0);
+            }
+        }
+        let running = self.busy.as_mut().map(|(_, job)| job);
+        let mut keeps_entry = false;
+        for job in self.jobs.iter_mut().chain(running).filter(|job| job.lpn == lpn && !job.trimmed) {
+            job.trimmed = had_copy || !is_read(job);
+            keeps_entry |= matches!(job.kind, Kind::Flush { .. });
+        }
+        if let Some(place) = self.entries.iter().position(|entry| entry.lpn == lpn) {
+            if keeps_entry {
+                self.entries[place].lpn = NOBODYS;
+            } else {
+                self.entries.remove(place);
+            }
+        }
+        had_copy
+    }
+
+    fn end(&mut self, Job { kind, lpn, trimmed }: Job) {
+        if !trimmed && !matches!(kind, Kind::Read { .. }) {
+            *self.pending.get_mut(&lpn).expect("under way") -= 1;
+        }
+        match kind {
+            Kind::Read { request, flow } => {
                 let has = self.entries.iter().any(|entry| entry.lpn == lpn);
-                if self.config.read_allocate && !has {
+                if self.config.read_allocate && !has && !trimmed {
                     self.insert(lpn, self.part(flow), State::Clean);
                 }
                 self.served(request, 1, 0);
             }
-            Job::Write { request, lpn } => {
-                self.written(lpn);
-                self.served(request, 1, 0);
-            }
-            Job::Flush { lpn, flow } => {
-                self.written(lpn);
+            Kind::Write { request } => self.served(request, 1, 0),
+            Kind::Flush { flow } => {
+                let lpn = if trimmed { NOBODYS } else { lpn };
                 let place = self.entries.iter().position(|entry| entry.lpn == lpn).expect("kept until it is written");
-                if self.entries[place].state == (State::Flushing { again: true }) {
+                if !trimmed && self.entries[place].state == (State::Flushing { again: true }) {
                     self.entries[place].state = State::Dirty;
                 } else {
                     self.entries.remove(place);
                 }
-                let part = self.part(flow);
-                while let Some(&(request, left)) = self.waiting[part].front() {
-                    let left = self.store_all(request, left);
-                    if left > 0 {
-                        self.waiting[part][0].1 = left;
-                        break;
-                    }
-                    self.waiting[part].pop_front();
-                    self.flush(flow);
-                }
-                self.flush(flow);
+                self.use_space(flow);
             }
         }
+    }
+
+    /// Writes of a flow that wait for space use what there is.
+    fn use_space(&mut self, flow: usize) {
+        let part = self.part(flow);
+        while let Some((request, left)) = self.waiting[part].front().cloned() {
+            let left = self.store_all(request, &left);
+            if !left.is_empty() {
+                self.waiting[part][0].1 = left;
+                break;
+            }
+            self.waiting[part].pop_front();
+            self.flush(flow);
+        }
+        self.flush(flow);
     }
 
     fn run(mut self) -> Vec<u64> {
@@ -261,7 +326,10 @@ impl<'a> Model<'a> {
             if self.busy.is_none()
                 && let Some(job) = self.jobs.pop_front()
             {
-                let length = if matches!(job, Job::Read { .. }) { READ } else { PROGRAM };
+                let length = if matches!(job.kind, Kind::Read { .. }) { READ } else { PROGRAM };
+                if length == PROGRAM {
+                    self.mapped.insert(job.lpn);
+                }
                 self.busy = Some((self.now + length, job));
             }
         }
@@ -300,22 +368,51 @@ fn on_device_under(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Ve
 
 #[test]
 fn the_buffer_against_a_plain_one() {
-    let mut rng = Pcg64Mcg::new(77);
+    against_a_plain_one(77, 0);
+}
+
+#[test]
+fn the_buffer_with_trims_against_a_plain_one() {
+    for (seed, trims) in [(78, 5), (79, 30)] {
+        against_a_plain_one(seed, trims);
+    }
+}
+
+/// Random requests, of which so many of a hundred are trims.
+fn against_a_plain_one(seed: u128, trims: u64) {
+    let mut rng = Pcg64Mcg::new(seed);
     let mut of = |below: u64| rng.next_u64() % below;
     for case in 0..600 {
         let flows = 1 + of(2) as usize;
         let pages = flows as u32 * (1 + of(10) as u32);
         let (write_back, read_allocate) = (of(4) > 0, of(2) > 0);
         let flush_above = of(u64::from(pages) + 1) as u32;
-        let buffer = Buffer { pages, per_flow: of(2) > 0, write_back, read_allocate, flush_above, merge_writes: true };
-        let config = config(buffer.clone(), flows);
+        let buffer = Buffer {
+            pages,
+            per_flow: of(2) > 0,
+            write_back,
+            read_allocate,
+            flush_above,
+            merge_writes: true,
+            protected: false,
+        };
+        let mut config = config(buffer.clone(), flows);
+        if trims > 0 {
+            let [command, page] = [of(3) * 1_000, of(3) * 100].map(Duration::from_ns);
+            let reads = if of(2) > 0 { UnmappedReads::Memory } else { UnmappedReads::Flash };
+            config.unmap = Unmap { command, page, reads };
+        }
         let (span, gap, reads) = (1 + of(3 * u64::from(pages)), 1 + of(5_000), of(80));
         let mut at = 0;
         let asks: Vec<TestRequest> = (0..120)
             .map(|_| {
                 at += if of(3) > 0 { of(2 * gap) } else { 0 };
                 let flow = of(flows as u64) as usize;
-                let op = if of(100) < reads { Op::Read } else { Op::Write };
+                let op = match of(100) {
+                    _ if trims > 0 && of(100) < trims => Op::Trim,
+                    read if read < reads => Op::Read,
+                    _ => Op::Write,
+                };
                 let pages = (0..1 + of(3)).map(|_| (1_000 * flow as u64 + of(span)) as u32).collect();
                 TestRequest { at, flow, op, pages }
             })
@@ -340,6 +437,7 @@ fn a_buffered_page_is_not_written_ahead_of_writes_that_wait() {
         read_allocate: false,
         flush_above: 2,
         merge_writes: true,
+        protected: false,
     };
     let asks = [write(0, 0), write(0, 1), write(10, 2), write(20, 1), write(30, 2)];
     // Page 0 leaves the buffer at 4010 and page 2 enters; the pages of the writes behind it are in the buffer by then.
@@ -358,6 +456,7 @@ fn a_read_of_a_page_whose_write_waits_for_space_is_served_from_memory() {
         read_allocate: false,
         flush_above: 0,
         merge_writes: true,
+        protected: false,
     };
     let read = |at, page| TestRequest { op: Op::Read, ..write(at, page) };
     let large = TestRequest { pages: vec![1, 2, 3, 3], ..write(10, 0) };
@@ -383,6 +482,7 @@ fn so_many_pages_stay_dirty() {
             read_allocate: false,
             flush_above,
             merge_writes: true,
+            protected: false,
         };
         for count in 0..8u32 {
             let mut device = device(&config(buffer.clone(), 1), &recipe("fcfs", &[]));
@@ -404,7 +504,15 @@ fn so_many_pages_stay_dirty() {
 fn stored(each: u32, merge_writes: bool, lines: &[(u64, usize, &[u32])]) -> Vec<u64> {
     let flows = 1 + lines.iter().map(|line| line.1).max().expect("some");
     let pages = each * flows as u32;
-    let buffer = Buffer { pages, per_flow: true, write_back: true, read_allocate: false, flush_above: 0, merge_writes };
+    let buffer = Buffer {
+        pages,
+        per_flow: true,
+        write_back: true,
+        read_allocate: false,
+        flush_above: 0,
+        merge_writes,
+        protected: false,
+    };
     let read = TestRequest { at: 0, flow: 0, op: Op::Read, pages: vec![9] };
     let write =
         |&(at, flow, pages): &(u64, usize, &[u32])| TestRequest { at, flow, op: Op::Write, pages: pages.to_vec() };
@@ -449,8 +557,15 @@ fn a_page_stays_in_its_part_when_another_flow_writes_it() {
 /// Flows have equal parts; pages that are left over belong to nobody.
 #[test]
 fn parts_of_the_buffer_are_equal() {
-    let buffer =
-        Buffer { pages: 5, per_flow: true, write_back: true, read_allocate: false, flush_above: 5, merge_writes: true };
+    let buffer = Buffer {
+        pages: 5,
+        per_flow: true,
+        write_back: true,
+        read_allocate: false,
+        flush_above: 5,
+        merge_writes: true,
+        protected: false,
+    };
     let device = device(&config(buffer, 2), &recipe("fcfs", &[]));
     assert_eq!([0, 1].map(|flow| device.free_buffer_pages(FlowId(flow))), [Some(2); 2]);
 }

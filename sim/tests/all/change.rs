@@ -104,6 +104,7 @@ fn only_the_last_scheduler_matters_on(mut config: Config) {
         read_allocate: true,
         flush_above: 40,
         merge_writes: true,
+        protected: false,
     });
     let all = recipes();
     let (before, after) = (requests(&config, 30, 0, 3), requests(&config, 50, LATER, 4));

@@ -44,6 +44,7 @@ fn all_features_drive() -> Config {
         read_allocate: true,
         flush_above: 16,
         merge_writes: true,
+        protected: false,
     });
     config.front.protocol = Protocol::Nvme { depth: 8 };
     (config.front.in_flight, config.front.queue_capacity) = (12, [8, 8]);

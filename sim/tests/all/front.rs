@@ -203,6 +203,7 @@ fn writes_cross_the_link_in_turn() {
         read_allocate: false,
         flush_above: 64,
         merge_writes: true,
+        protected: false,
     });
     let lengths = [8_192, 512, 24_576, 8_192, 100];
     let asks: Vec<_> = lengths.iter().map(|&length| (0, Write, 0, length)).collect();

@@ -46,6 +46,7 @@ mod swarm;
 mod theory;
 mod tightness;
 mod timeline;
+mod trims;
 mod victims;
 mod wake_ups;
 mod watched;

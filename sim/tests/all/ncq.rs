@@ -35,6 +35,7 @@ fn config(pages: u32, cluster: u32, charge: Charge) -> Config {
         read_allocate: false,
         flush_above: pages,
         merge_writes: true,
+        protected: false,
     };
     config.buffer = (pages > 0).then_some(buffer);
     config

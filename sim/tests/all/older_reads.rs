@@ -239,6 +239,7 @@ fn an_older_copy_is_not_buffered() {
         read_allocate: true,
         flush_above: 0,
         merge_writes: true,
+        protected: false,
     });
     let lines = [(0, Write, 2), (0, Write, 2), (1, Read, 0), (2, Write, 0), (20, Read, 0), (30, Read, 0)];
     let of = outcome(&config, &fcfs("non-preemptive"), vec![0, 0, 1], &lines);

@@ -124,6 +124,7 @@ fn every_parameter_has_an_effect() {
         read_allocate: true,
         flush_above: 50,
         merge_writes: true,
+        protected: false,
     });
     // The buffer's programs keep nobody waiting only while it has space.
     let mut spacious = small_gc_drive();

@@ -221,6 +221,7 @@ fn a_write_buffer() {
         read_allocate: false,
         flush_above: 2,
         merge_writes: true,
+        protected: false,
     });
     let lines =
         [(0, Write, &[0u32][..]), (0, Write, &[1]), (0, Write, &[2]), (50_000, Read, &[1]), (50_000, Read, &[5])];

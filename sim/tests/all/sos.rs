@@ -314,6 +314,7 @@ fn acknowledged_at_the_buffer() {
                 read_allocate: false,
                 flush_above: 0,
                 merge_writes: false,
+                protected: false,
             });
             let written: usize = asks.iter().filter(|ask| ask.op == Write).map(touched).sum();
             for (name, cancels) in [("hos", false), ("sos", true)] {
@@ -345,6 +346,7 @@ fn a_full_buffer_takes_writes_in_order_of_arrival() {
         read_allocate: false,
         flush_above: 0,
         merge_writes,
+        protected: false,
     });
     // All pages are of chip 0. The program of page 0 runs until 4000, that of page 3 waits; page 6 waits for space.
     let ask = |at, page| TestRequest { at, flow: 0, op: Write, touch: Touch::Pages(vec![Lpn(page)]) };

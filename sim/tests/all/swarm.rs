@@ -172,6 +172,7 @@ fn buffer(random: &mut RandomStream, flows: u32) -> Option<Buffer> {
             read_allocate: random.chance(50),
             flush_above: random.upto(pages),
             merge_writes: true,
+            protected: false,
         };
         if random.chance(30) {
             Buffer { write_back: true, read_allocate: false, flush_above: 0, merge_writes: false, ..buffer }
@@ -206,6 +207,7 @@ fn config(random: &mut RandomStream) -> Config {
             read_modify_write: random.chance(50),
             wear_aware: random.chance(50),
         },
+        unmap: Unmap::default(),
         mapping,
         gc: Gc {
             victim: random.one_of(&victims),
@@ -372,7 +374,11 @@ fn swarm(
         let config = device(&mut random);
         let recipe = scheduler(&mut random);
         let mix = load(&mut random, &config);
-        let asks = asks(&config, &mix, &mut random.0);
+        let mut asks = asks(&config, &mix, &mut random.0);
+        if kind.starts_with("commands") {
+            let share = random.one_of(&[2, 10, 40]);
+            play::with_commands(&mut asks, share, &mut random.0);
+        }
         let fail = |why: &str| {
             let what =
                 format!("{recipe:?}\n{mix:?}\n{}", if runs == 1 { format!("{config:#?}") } else { String::new() });
@@ -460,6 +466,32 @@ fn mixes_that_move_pages() {
 #[ignore = "nightly: four times the seeds"]
 fn mixes_that_move_pages_further() {
     mixes_that_keep_older_copies(NIGHTLY, [8_000, 80]);
+}
+
+/// A random device whose trims take time, or none, and whose pages without data are read from memory, or not.
+fn trimmed(random: &mut RandomStream) -> Config {
+    let mut config = config(random);
+    let reads = random.one_of(&[UnmappedReads::Flash, UnmappedReads::Memory]);
+    let page = Duration::from_ns(u64::from(random.one_of(&[0u32, 0, 100])));
+    config.unmap = Unmap { command: random.maybe_us(20), page, reads };
+    config
+}
+
+/// Trims and write zeroes among reads and writes of few pages.
+#[test]
+fn commands_under_every_row() {
+    swarm("commands_under_every_row", DAILY, trimmed, any_row, contended);
+}
+
+#[test]
+fn commands_under_every_mix_of_answers() {
+    swarm("commands_under_every_mix_of_answers", DAILY, trimmed, any_mix, contended);
+}
+
+#[test]
+#[ignore = "nightly: four times the seeds"]
+fn commands_under_every_mix_of_answers_further() {
+    swarm("commands_under_every_mix_of_answers", NIGHTLY, trimmed, any_mix, contended);
 }
 
 /// Garbage collection can continue on a drive that is almost full and overwritten all the time, under every scheduler.

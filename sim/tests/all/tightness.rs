@@ -167,6 +167,7 @@ fn memory_and_link() {
         read_allocate: false,
         flush_above: 4,
         merge_writes: true,
+        protected: false,
     });
     config.memory = Duration::from_ns(1_234);
     one(&config, Write, 1_234);

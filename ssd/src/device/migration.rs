@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 
 use flashlane_core::board::Service;
 use flashlane_core::decide::Placement;
-use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::transaction::{FlashOp, Stage, tag};
 use flashlane_core::{Board, PlaneId, Time, TxnId, UnitId};
 
 use super::transactions::Transactions;
@@ -57,6 +57,11 @@ impl Migrations {
         }
     }
 
+    /// Whether a write is on its way to another unit.
+    pub(super) fn moves(&self, write: TxnId) -> bool {
+        self.in_flight.iter().any(|migration| migration.write == write)
+    }
+
     /// The first unit that has nothing to do, if a write waits anywhere.
     fn first_to_move(&self, board: &Board) -> Option<UnitId> {
         let mut units = (0..board.units.len() as u16).map(UnitId);
@@ -97,6 +102,10 @@ impl Migrations {
                 return;
             }
             self.in_flight.pop_front();
+            if state.board.txn(write).tag & tag::TRIMMED != 0 {
+                state.release(write);
+                continue;
+            }
             state.board.txn_mut(write).stage = Stage::Waiting;
             transactions.join_at(write, to, policy, state);
         }

@@ -25,6 +25,7 @@ mod serial;
 mod slack;
 mod transactions;
 mod translation;
+mod trim;
 mod write_back;
 
 use alloc::format;
@@ -35,10 +36,10 @@ use flashlane_core::board::{ActiveRequest, Facts, FlowFigures};
 use flashlane_core::decide::Scheduler;
 use flashlane_core::event::{Event, Kinds, PageEnd, Stamped};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, PlaneId, Ppa, Request, Time, UnitId};
+use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, Op, PlaneId, Ppa, Request, Time, UnitId};
 
 use crate::buffer::Buffer;
-use crate::config::{Config, ConfigError, FlowConfig};
+use crate::config::{Config, ConfigError, FlowConfig, Unmap};
 use crate::flash::Flash;
 use crate::frontend::{Frontend, Refusal, Shape, Step};
 use crate::ftl::{Ftl, MappingCache};
@@ -78,6 +79,8 @@ pub struct Device {
     translation: Option<Translation>,
     /// Serial service, if commands are served so.
     serial: Option<Serial>,
+    /// What trims take.
+    unmap: Unmap,
     fault: Option<Fault>,
 }
 
@@ -203,6 +206,7 @@ impl Device {
             migrations: Migrations::default(),
             translation: Translation::of(config),
             serial: Serial::of(config),
+            unmap: config.unmap,
             fault: None,
         })
     }
@@ -265,10 +269,10 @@ impl Device {
     #[inline]
     pub fn submit(&mut self, now: Time, request: &Request<'_>) -> Result<(), Refusal> {
         let Request { id, flow, op, fua, arrival, extent } = *request;
-        if !op.is_data() || fua {
+        if op == Op::Flush || fua {
             return Err(Refusal::Unsupported);
         }
-        let shape = self.frontend.validator.check(flow, &extent)?;
+        let shape = self.frontend.validator.check(flow, op, &extent)?;
         if now > self.now() {
             self.advance(now);
         }
@@ -288,14 +292,17 @@ impl Device {
             op,
             lpn,
             pages,
-            remaining: pages,
+            remaining: if op.is_data() { pages } else { 0 },
             skip,
             buffered: 0,
             scattered: list.is_some(),
             tags: 0,
         };
         let slot = self.frontend.requests.insert(request, list, &mut self.state.board);
-        if self.policy.known.single_command_enters && self.frontend.queues.enters_at_once(flow, &mut self.state.board) {
+        if self.policy.known.single_command_enters
+            && op.is_data()
+            && self.frontend.queues.enters_at_once(flow, &mut self.state.board)
+        {
             self.enter_at_once(slot, &request);
             return Ok(());
         }
@@ -529,6 +536,10 @@ pub struct Totals {
     pub cancelled: u64,
     /// Whether the scheduler moves or drops waiting writes.
     pub changes_waiting_writes: bool,
+    /// Mapped pages that were trimmed.
+    pub unmapped: u64,
+    /// Waiting writes dropped because their page was trimmed.
+    pub trimmed_writes: u64,
     /// Waiting writes that moved to a unit with nothing to do.
     pub moved: u64,
     /// Reads that kept an older copy of their page, which a younger write took to another plane.
@@ -633,6 +644,8 @@ impl Device {
             cancelled: self.page_order.cancelled,
             user_programs: ftl.user_programs + writes,
             moved: self.migrations.moved,
+            unmapped: ftl.unmapped,
+            trimmed_writes: self.page_order.trimmed,
             kept_reads: self.page_order.kept_reads,
             late_erases: self.gc.late_erases,
             changes_waiting_writes: self.policy.known.changes_waiting_writes,

@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use flashlane_core::event::{End, Event};
-use flashlane_core::transaction::{Stage, Transaction};
+use flashlane_core::transaction::{FlashOp, Stage, Transaction};
 use flashlane_core::{Board, Duration, Lpn, Owner, Ppa, TxnId};
 
 use super::Device;
@@ -32,10 +32,12 @@ pub(super) struct PageOrder {
     /// By logical page, its youngest write that has not ended: reads of the page are served from memory (D-SOS-10), and two writes of
     /// a page never swap (D-SLK-16). The pointer of SOS's mapping entry, the stage of that write being its flag (D-SOS-09).
     writes: LpnTable<TxnId>,
-    /// The reads, where pages leave their home plane; elsewhere no read is recorded.
+    /// The reads, where pages leave their home plane or were trimmed; elsewhere no read is recorded.
     reads: Option<OlderReads>,
     /// Waiting writes dropped because a younger write of their page came.
     pub(super) cancelled: u64,
+    /// Waiting writes dropped because their page was trimmed.
+    pub(super) trimmed: u64,
     /// Reads that kept an older copy of their page.
     pub(super) kept_reads: u64,
 }
@@ -44,7 +46,7 @@ impl PageOrder {
     /// Nothing is under way; `pages_move` if pages leave their home plane.
     pub(super) fn new(pages_move: bool) -> PageOrder {
         let reads = pages_move.then(OlderReads::new);
-        PageOrder { writes: LpnTable::default(), reads, cancelled: 0, kept_reads: 0 }
+        PageOrder { writes: LpnTable::default(), reads, cancelled: 0, trimmed: 0, kept_reads: 0 }
     }
 
     /// Whether pages leave their home plane from now on. Nothing may be under way.
@@ -80,6 +82,15 @@ impl PageOrder {
         if old.is_none() { None } else { drop_or_go_behind(old, program, policy, board) }
     }
 
+    /// A page is trimmed: returns its youngest write that has not ended, of which reads that come now know nothing.
+    pub(super) fn forget_writes(&mut self, lpn: Lpn) -> TxnId {
+        let youngest = self.writes.get(lpn);
+        if youngest.is_some() {
+            self.writes.remove(lpn, youngest);
+        }
+        youngest
+    }
+
     /// A write has ended.
     #[inline(always)]
     pub(super) fn write_ended(&mut self, lpn: Lpn, program: TxnId) {
@@ -96,13 +107,27 @@ impl PageOrder {
         }
     }
 
-    /// Whether a read keeps the copy that its page had before a younger write took that to another plane.
+    /// Pages are going to be trimmed: from now on reads are recorded, those too that have not ended.
+    pub(super) fn follow_reads(&mut self, board: &Board) {
+        if self.reads.is_some() {
+            return;
+        }
+        let is_read = |txn: &Transaction| txn.op == FlashOp::Read && txn.owner != Owner::Gc && txn.stage != Stage::Free;
+        let mut open: Vec<usize> = (0..board.txns.len()).filter(|&i| is_read(&board.txns[i])).collect();
+        open.sort_unstable_by_key(|&i| board.txns[i].serial);
+        let reads = self.reads.insert(OlderReads::new());
+        for i in open {
+            reads.add(board.txns[i].lpn, TxnId(i as u32));
+        }
+    }
+
+    /// Whether a read keeps the copy that its page had before a younger write took that to another plane, or a trim unmapped it.
     #[inline(always)]
     pub(super) fn keeps_copy(&self, read: TxnId) -> bool {
         self.reads.as_ref().is_some_and(|all| all.reads[read.index()].source != Source::Current)
     }
 
-    /// Called before a write takes `lpn` to another plane: the reads of it that have not ended keep its copy.
+    /// Called before a write takes `lpn` to another plane, or a trim unmaps it: the reads of it that have not ended keep its copy.
     #[inline(never)]
     pub(super) fn keep_copies(&mut self, lpn: Lpn, ftl: &Ftl, gc: &mut Gc, board: &mut Board) {
         let Some(all) = &mut self.reads else { return };
@@ -214,15 +239,15 @@ fn inherit(old: TxnId, successor: TxnId, board: &mut Board) {
     new.age_bonus = new.serial - age;
 }
 
-// Reads that are older than a write of their page which goes to another plane (SOS, model 4.1.2, D-SOS-16).
+// Reads that are older than a write of their page which goes to another plane (SOS, model 4.1.2, D-SOS-16), or than a trim of it.
 //
 // A read follows its page while that stays on its plane: garbage collection may move it there, and a younger write of it may take it to
 // another page of the plane. When a younger write takes it to another plane, the reads of it that have not ended keep the copy that
 // the page had until then, and pin its block: it is not erased before they end ([`crate::gc::Gc::pin`]). They stay where they are,
 // in the queue of the unit that has the copy.
 //
-// Owns, by logical page, the reads that have not ended and follow it. Only where pages leave their home plane; elsewhere no read
-// is recorded. Memory is bounded by the transactions in flight.
+// Owns, by logical page, the reads that have not ended and follow it. Only where pages leave their home plane, or once one was trimmed;
+// elsewhere no read is recorded. Memory is bounded by the transactions in flight.
 
 /// The physical page that a read reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

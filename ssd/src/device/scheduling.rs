@@ -39,11 +39,19 @@ impl Device {
     pub(super) fn admit(&mut self) {
         let mut again = Time::NEVER;
         while self.frontend.queues.could_admit() {
+            if self.frontend.queues.has_unqueued()
+                && let Some(slot) = self.frontend.fetch_unqueued(&mut self.state)
+            {
+                let request = self.state.board.requests[slot as usize];
+                self.split_request(slot, &request);
+                continue;
+            }
             let Device { frontend, ftl, state, policy, buffer, .. } = self;
             let capacity = frontend.queue_capacity;
             let (board, bound_at_dispatch) = (&state.board, policy.known.binds_at_dispatch);
             let full = |slot: RequestSlot, request: &ActiveRequest| {
                 capacity != [u32::MAX; 2]
+                    && request.op.is_data()
                     && (0..request.pages).any(|i| {
                         let unit = board.home_of(ftl.map.plane_of(frontend.requests.page(slot, request, i))).0;
                         let op = if request.op == Op::Read { FlashOp::Read } else { FlashOp::Program };
@@ -56,6 +64,7 @@ impl Device {
                     })
             };
             let missing = |slot: RequestSlot, request: &ActiveRequest| match &*buffer {
+                _ if !request.op.is_data() => 0,
                 Some(buffer) if request.op == Op::Read || buffer.write_back => {
                     let misses = |i: &u32| !buffer.contains(frontend.requests.page(slot, request, *i));
                     (0..request.pages).filter(misses).count() as u32
@@ -400,7 +409,7 @@ impl Device {
         }
         let ppa = self.ftl.write(lpn, plane).expect("the free page was checked");
         if owner != Owner::Mapping {
-            self.host_programs();
+            self.host_changes_pages();
         }
         let board = &mut self.state.board;
         board.txn_mut(id).ppa = ppa.0;

@@ -4,14 +4,14 @@
 use flashlane_core::board::{ActiveRequest, Service};
 use flashlane_core::decide::{Departure, Placement};
 use flashlane_core::event::{End, Event, PageEnd};
-use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::transaction::{FlashOp, Stage, tag};
 use flashlane_core::{Board, Duration, FlowId, Lpn, Op, Owner, PlaneId, Transaction, TxnId};
 
 use super::Device;
 use super::overtaking::Overtaking;
 use super::page_order::QueuePlacement;
 use super::slack::{charge_from, charge_programs};
-use crate::config::Config;
+use crate::config::{Config, UnmappedReads};
 use crate::frontend::RequestSlot;
 use crate::policy::Policy;
 use crate::shared::State;
@@ -28,6 +28,8 @@ pub(super) struct Transactions {
     /// Whether reads need their physical address before they begin, because their array time or the reads they may share a
     /// command with depend on it. Reads that keep an older copy of their page have its address in any case.
     pub(super) address_reads: bool,
+    /// Whether pages without a copy are served from memory.
+    unmapped_from_memory: bool,
     /// How many have ended, those of garbage collection included.
     pub(super) ended: u64,
     /// Reads of read-modify-write.
@@ -40,7 +42,9 @@ impl Device {
     pub(super) fn split_request(&mut self, slot: RequestSlot, request: &ActiveRequest) {
         self.begin_pages();
         self.transactions.overtaking.enters(request);
-        if let Some(serial) = &mut self.serial {
+        if let Some(serial) = &mut self.serial
+            && request.op.is_data()
+        {
             serial.serve(slot, request, &mut self.frontend, &mut self.buffer, &mut self.state);
             return;
         }
@@ -70,7 +74,8 @@ impl Device {
                 }
                 self.estimate_request(request);
             }
-            Op::Trim | Op::WriteZeroes | Op::Flush => unreachable!("refused when it was submitted"),
+            Op::Trim | Op::WriteZeroes => self.trim(slot, request),
+            Op::Flush => unreachable!("refused when it was submitted"),
         }
     }
 
@@ -102,8 +107,19 @@ impl Device {
         if self.translation.is_some() && self.read_awaits_entry(slot, lpn, request.flow, i) {
             return false;
         }
-        self.read_flash(slot, request, lpn, i);
-        false
+        self.read_looked_up(slot, request, lpn, i)
+    }
+
+    /// Serves a page of a read whose entry of the map is known. Returns whether memory serves it: there is no data, and the map tells.
+    #[inline(always)]
+    pub(super) fn read_looked_up(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) -> bool {
+        let is_blank = !self.has_data(lpn);
+        if is_blank {
+            self.frontend.page_from_memory(slot, lpn, &mut self.state);
+        } else {
+            self.read_flash(slot, request, lpn, i);
+        }
+        is_blank
     }
 
     /// Serves a page of a read from memory if that has it.
@@ -119,7 +135,7 @@ impl Device {
 
     /// Creates the transaction of a page of a read.
     #[inline(always)]
-    pub(super) fn read_flash(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
+    fn read_flash(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
         let bytes = self.transactions.on_bus(request.bytes_of(i, self.transactions.page_bytes));
         let plane = self.ftl.map.plane_of(lpn);
         let read = create(slot, request.flow, Owner::User, FlashOp::Read, lpn, plane, bytes, &mut self.state);
@@ -139,7 +155,7 @@ impl Device {
         let bytes = request.bytes_of(i, page_bytes);
         let partial = bytes < page_bytes && self.transactions.read_modify_write;
         let on_bus = self.transactions.on_bus(if partial { page_bytes } else { bytes });
-        let reads_first = partial && self.page_order.youngest_write(lpn).is_none();
+        let reads_first = partial && self.page_order.youngest_write(lpn).is_none() && self.has_data(lpn);
         let plane = self.policy.place(&self.state.board, lpn, self.ftl.map.home(lpn).0);
         let program = create(slot, flow, Owner::User, FlashOp::Program, lpn, plane, on_bus, &mut self.state);
         self.is_of_request(program);
@@ -168,6 +184,12 @@ impl Device {
         self.page_order.add_read(lpn, read);
         self.transactions.overtaking.joins_late();
         self.transactions.enqueue(read, &mut self.policy, &mut self.state);
+    }
+
+    /// Whether the flash must read a page: it has a copy, or reads of pages without one use the flash all the same.
+    #[inline(always)]
+    fn has_data(&self, lpn: Lpn) -> bool {
+        !self.transactions.unmapped_from_memory || self.ftl.has_copy(lpn)
     }
 
     /// Notes a transaction of the request that is being split into pages, if estimates are made of them.
@@ -257,6 +279,7 @@ impl Transactions {
             metadata_bytes: config.page_on_bus() - config.geometry.page_bytes,
             read_modify_write: config.ftl.read_modify_write,
             address_reads,
+            unmapped_from_memory: config.unmap.reads == UnmappedReads::Memory,
             ended: 0,
             partial_reads: 0,
         }
@@ -279,6 +302,10 @@ impl Transactions {
     pub(super) fn enqueue_held(&mut self, id: TxnId, policy: &mut Policy, state: &mut State) {
         let now = state.now();
         let txn = state.board.txn_mut(id);
+        if txn.tag & tag::TRIMMED != 0 {
+            state.release(id);
+            return;
+        }
         (txn.enqueued, txn.stage) = (now, Stage::Waiting);
         self.overtaking.joins_late();
         self.enqueue(id, policy, state);
@@ -409,7 +436,7 @@ fn position(id: TxnId, policy: &mut Policy, board: &mut Board) -> TxnId {
 }
 
 #[cold]
-fn report_queued(id: TxnId, state: &mut State) {
+pub(super) fn report_queued(id: TxnId, state: &mut State) {
     let Transaction { serial, request, flow, op, owner, lpn, plane, bytes, .. } = *state.board.txn(id);
     let request = state.board.requests.get(request as usize).map(|request| request.id);
     state.log(|| Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes });

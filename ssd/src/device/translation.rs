@@ -10,7 +10,7 @@ use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::vec::Vec;
 
-use flashlane_core::transaction::{FlashOp, Stage, Transaction};
+use flashlane_core::transaction::{FlashOp, Stage, Transaction, tag};
 use flashlane_core::{Duration, FlowId, Lpn, Owner, Time, TxnId};
 
 use super::transactions::create;
@@ -229,11 +229,8 @@ impl Device {
         let mut from_memory = false;
         for waiter in waiters {
             let Waits::Read { page, .. } = waiter.waits else { continue };
-            if self.serves_from_memory(slot, waiter.lpn) {
-                from_memory = true;
-            } else {
-                self.read_flash(slot, &request, waiter.lpn, page);
-            }
+            from_memory |=
+                self.serves_from_memory(slot, waiter.lpn) || self.read_looked_up(slot, &request, waiter.lpn, page);
         }
         self.estimate_request(&request);
         if from_memory {
@@ -243,7 +240,7 @@ impl Device {
 
     /// Puts a program whose entry has been waited for into its queue, after the read of the rest of its page if that must be read.
     fn enqueue_program_late(&mut self, id: TxnId, reads_first: bool) {
-        if reads_first {
+        if reads_first && self.state.board.txn(id).tag & tag::TRIMMED == 0 {
             self.read_rest(id);
         } else {
             self.transactions.enqueue_held(id, &mut self.policy, &mut self.state);
@@ -312,9 +309,9 @@ impl Device {
         }
     }
 
-    /// The host programs a page.
+    /// The host programs or trims pages.
     #[inline(always)]
-    pub(super) fn host_programs(&mut self) {
+    pub(super) fn host_changes_pages(&mut self) {
         if let Some(translation) = &mut self.translation {
             translation.in_a_row = 0;
         }

@@ -1,7 +1,7 @@
 //! Writes that complete in the page buffer, and the programs that write its dirty pages to the flash.
 
-use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{FlowId, Lpn, Owner, TxnId};
+use flashlane_core::transaction::{FlashOp, Stage, tag};
+use flashlane_core::{FlowId, Lpn, Owner, Transaction, TxnId};
 
 use super::Device;
 use super::page_order::QueuePlacement;
@@ -19,6 +19,10 @@ impl Device {
         let must_queue = !is_first_waiting && self.buffer.as_ref().is_some_and(|b| b.has_waiting(flow));
         while cursor < pages && !must_queue {
             let lpn = self.frontend.requests.page(slot, &request, cursor);
+            if is_first_waiting && self.buffer.as_mut().is_some_and(|buffer| buffer.passes_over(slot, cursor)) {
+                cursor += 1;
+                continue;
+            }
             if !self.store(slot, lpn, flow) {
                 break;
             }
@@ -36,7 +40,7 @@ impl Device {
                 self.state.board.waiting_for_buffer += 1;
             }
             (true, all_stored) => {
-                buffer.still_waits_for(flow, pages - cursor);
+                buffer.still_waits_for(flow, pages - cursor - buffer.trimmed_from(slot, cursor));
                 self.state.board.waiting_for_buffer -= u32::from(all_stored);
             }
             (false, true) => {}
@@ -80,7 +84,7 @@ impl Device {
     }
 
     /// Creates a program for every page that the buffer must write out now.
-    fn flush(&mut self, flow: FlowId) {
+    pub(super) fn flush(&mut self, flow: FlowId) {
         while let Some(lpn) = self.buffer.as_mut().and_then(|b| b.next_flush(flow)) {
             self.program_page(lpn, flow);
         }
@@ -103,9 +107,9 @@ impl Device {
 
     /// A dirty page was written to the flash: writes that wait for space use its slot.
     pub(super) fn page_flushed(&mut self, id: TxnId) {
-        let (lpn, flow) = (self.state.board.txn(id).lpn, self.state.board.txn(id).flow);
+        let Transaction { lpn, flow, tag, .. } = *self.state.board.txn(id);
         let buffer = self.buffer.as_mut().expect("only a buffer flushes");
-        if buffer.merges {
+        if buffer.merges && tag & tag::TRIMMED == 0 {
             buffer.flushed(lpn);
         } else {
             buffer.give_back(flow);
@@ -116,7 +120,7 @@ impl Device {
     }
 
     /// Writes that wait for space in `flow`'s part of the buffer use what there is.
-    fn store_waiting_writes(&mut self, flow: FlowId) {
+    pub(super) fn store_waiting_writes(&mut self, flow: FlowId) {
         while let Some(slot) = self.buffer.as_ref().and_then(|b| b.first_waiting(flow)) {
             self.write_to_buffer(slot, true);
             if self.buffer.as_ref().and_then(|b| b.first_waiting(flow)) == Some(slot) {

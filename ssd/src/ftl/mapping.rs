@@ -14,12 +14,15 @@ use serde::{Deserialize, Serialize};
 use super::precondition::Initial;
 use crate::config::{Config, FlowConfig};
 
+/// The entry of a page that was trimmed.
+const UNMAPPED: u32 = u32::MAX;
+
 /// The page map.
 #[derive(Clone, Debug)]
 pub struct Map {
     stripe: Stripe,
     positions: Vec<u32>,
-    /// By logical page: physical page plus one; 0 if it was not written during the run.
+    /// By logical page: physical page plus one; 0 if it was not written during the run; [`UNMAPPED`] if it was trimmed since.
     forward: Vec<u32>,
     /// By logical page: plane plus one; 0 for its home plane. Empty when pages never leave their home plane.
     planes: Vec<u16>,
@@ -105,16 +108,16 @@ impl Map {
         if self.written.has(lpn) { self.forward[lpn.0 as usize] } else { 0 }
     }
 
-    /// Where `lpn` lies in its plane.
+    /// Where `lpn` lies in its plane; a page without a copy, where it would lie if it had been on the drive from the start.
     #[inline]
     pub fn lookup(&self, lpn: Lpn) -> Ppa {
         match self.entry(lpn) {
-            0 => self.initial.address(self.home(lpn).1),
+            0 | UNMAPPED => self.initial.address(self.home(lpn).1),
             ppa => Ppa(ppa - 1),
         }
     }
 
-    /// Where the current copy of `lpn` lies; `None` for a page never written.
+    /// Where the current copy of `lpn` lies; `None` for a page never written, or trimmed.
     #[inline]
     pub(crate) fn current(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
         match self.entry(lpn) {
@@ -124,6 +127,7 @@ impl Map {
                     if lpn.0 < self.logical_pages { self.initial.data() } else { self.initial.end(self.logical_pages) };
                 (lpn.0 < limit).then(|| (plane, self.initial.address(local)))
             }
+            UNMAPPED => None,
             ppa => Some((self.plane_of(lpn), Ppa(ppa - 1))),
         }
     }
@@ -135,6 +139,15 @@ impl Map {
         self.written.add(lpn);
         if let Some(entry) = self.planes.get_mut(lpn.0 as usize) {
             *entry = plane.0 + 1;
+        }
+    }
+
+    /// Unmaps `lpn`, which then lies nowhere and counts as at home.
+    pub(super) fn unmap(&mut self, lpn: Lpn) {
+        self.forward[lpn.0 as usize] = UNMAPPED;
+        self.written.add(lpn);
+        if let Some(entry) = self.planes.get_mut(lpn.0 as usize) {
+            *entry = 0;
         }
     }
 
@@ -329,7 +342,7 @@ impl Validity {
 /// The flow of every logical page.
 #[derive(Clone, Debug)]
 pub struct PageFlows {
-    /// By logical page: the flow that wrote it last plus one; 0 for none yet.
+    /// By logical page: the flow that wrote it last plus one; 0 for none yet, [`PageFlows::NONE`] if it was trimmed since.
     last: Vec<u16>,
     /// Ranges of pages of the same flow before the first request: the first page of each range and the flow. Ascending; the
     /// first range begins at page 0.
@@ -339,6 +352,16 @@ pub struct PageFlows {
 }
 
 impl PageFlows {
+    /// The entry of a trimmed page.
+    const NONE: u16 = u16::MAX;
+
+    /// `lpn` holds no data any more. Returns the flow whose data it held.
+    pub(super) fn release(&mut self, lpn: Lpn) -> Option<FlowId> {
+        let flow = self.of(lpn);
+        self.last[lpn.0 as usize] = PageFlows::NONE;
+        flow
+    }
+
     /// The flows of the pages of a drive of `logical_pages`, of which the first `filled` hold data, and which stores `stored` pages, translation
     /// pages included: these are no flow's.
     pub(super) fn new(flows: &[FlowConfig], logical_pages: u32, stored: u32, filled: u32) -> PageFlows {
@@ -359,7 +382,7 @@ impl PageFlows {
     pub(super) fn of(&self, lpn: Lpn) -> Option<FlowId> {
         match self.last[lpn.0 as usize] {
             0 if lpn.0 < self.filled => self.parts[self.parts.partition_point(|&(start, _)| start <= lpn.0) - 1].1,
-            0 => None,
+            0 | PageFlows::NONE => None,
             flow => Some(FlowId(flow - 1)),
         }
     }

@@ -37,6 +37,8 @@ pub struct FtlTotals {
     pub mapping_programs: u64,
     /// Blocks erased.
     pub erases: u64,
+    /// Mapped pages that were trimmed.
+    pub unmapped: u64,
 }
 
 /// The translation layer of a device.
@@ -108,7 +110,24 @@ impl Ftl {
         self.pools[plane.index()].valid_pages(self.geometry.pages_per_block)
     }
 
-    /// Whether a logical page has a copy: it was written, or lay on the drive from the start.
+    /// Unmaps `lpn` for `flow`. Returns where its copy was, which is invalid now; `None` if it had none. The caller updates what the board
+    /// shows of valid pages.
+    pub fn unmap(&mut self, lpn: Lpn, flow: FlowId, board: &mut Board) -> Option<(PlaneId, Ppa)> {
+        let (plane, ppa) = self.current(lpn)?;
+        if let Some(cache) = &mut self.cache {
+            cache.changed(lpn, flow);
+        }
+        self.validity.invalidate(plane, ppa);
+        self.pools[plane.index()].lost_a_page(self.block_size.quotient(ppa.0.into()) as u32);
+        self.map.unmap(lpn);
+        self.totals.unmapped += 1;
+        if let Some(flow) = self.page_flows.as_mut().and_then(|page_flows| page_flows.release(lpn)) {
+            board.flows[flow.index()].page_lost();
+        }
+        Some((plane, ppa))
+    }
+
+    /// Whether a logical page has a copy: it was written and not trimmed since, or lay on the drive from the start.
     pub fn has_copy(&self, lpn: Lpn) -> bool {
         self.map.current(lpn).is_some()
     }
@@ -223,7 +242,7 @@ impl Ftl {
         move |page| written.page(page).unwrap_or_else(|| initial(page))
     }
 
-    /// Where the current copy of `lpn` lies; `None` for a page never written.
+    /// Where the current copy of `lpn` lies; `None` for a page never written, or trimmed.
     #[inline(always)]
     fn current(&self, lpn: Lpn) -> Option<(PlaneId, Ppa)> {
         let copy = self.map.current(lpn);

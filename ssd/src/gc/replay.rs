@@ -301,6 +301,7 @@ mod tests {
                 read_modify_write: false,
                 wear_aware,
             },
+            unmap: crate::config::Unmap::default(),
             mapping: None,
             gc: Gc { victim, start_blocks: 3, hard_blocks: 1, separate_frontier },
             precondition: Precondition::Replayed { percent: PERCENT },

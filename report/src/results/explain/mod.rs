@@ -212,6 +212,7 @@ impl Explainer {
             | Event::Paused { .. }
             | Event::Ended { .. }
             | Event::VictimChosen { .. }
+            | Event::Unmapped { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }

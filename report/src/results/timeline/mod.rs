@@ -217,6 +217,7 @@ impl<W: Write + Send + 'static> Timeline<W> {
             | Event::PageFromMemory { .. }
             | Event::PageInSeries { .. }
             | Event::Evicted { .. }
+            | Event::Unmapped { .. }
             | Event::Queued { .. }
             | Event::Moved { .. }
             | Event::Estimated { .. }

@@ -21,18 +21,19 @@ pub fn hold(config: &Config, recipe: &Recipe, asks: &[TestRequest], completions:
         };
         work.add(Time::from_ns(ask.at), ask.op, &extent, true);
     }
-    let bounds = work.bounds(&EFFORT).expect("requests");
+    let Some(bounds) = work.bounds(&EFFORT) else { return Ok(1.0) };
     let scheduler = build(recipe).expect("a legal recipe");
     let class = Class {
         placement: if scheduler.place.declares().is_static { Placement::Fixed } else { Placement::Free },
         writes: if scheduler.cancel.declares().keeps_all { Writes::Kept } else { Writes::Dropped },
     };
     let Bound { mean_ns, worst_ns } = bounds.of(class);
-    let responses = || completions.iter().map(|c| (c.done - c.arrival).ns());
+    let of_data = || completions.iter().filter(|c| c.op.is_data());
+    let responses = || of_data().map(|c| (c.done - c.arrival).ns());
     let (sum, worst) = (responses().sum::<u64>(), responses().max().unwrap_or(0));
-    let count = completions.len() as u64;
+    let count = of_data().count() as u64;
     if sum < mean_ns * count || worst < worst_ns {
         return Err(format!("mean {} below {mean_ns}, or worst {worst} below {worst_ns}, {class:?}", sum / count));
     }
-    Ok(sum as f64 / (mean_ns.max(1) * count) as f64)
+    Ok(sum as f64 / (mean_ns.max(1) * count.max(1)) as f64)
 }

@@ -57,6 +57,7 @@ pub fn table1(channels: u32, chips: u32) -> Config {
             read_modify_write: false,
             wear_aware: false,
         },
+        unmap: Unmap::default(),
         mapping: None,
         gc: Gc { victim: Victim::Greedy, start_blocks: 3, hard_blocks: 1, separate_frontier: true },
         precondition: Precondition::Fresh,

@@ -282,6 +282,15 @@ pub fn asks(config: &Config, mix: &Mix, rng: &mut Pcg64Mcg) -> Vec<TestRequest> 
         .collect()
 }
 
+/// Makes a share of the requests trims and write zeroes.
+pub fn with_commands(asks: &mut [TestRequest], of_hundred: u32, rng: &mut Pcg64Mcg) {
+    for ask in asks {
+        if rng.next_u32() % 100 < of_hundred {
+            ask.op = if rng.next_u32().is_multiple_of(4) { Op::WriteZeroes } else { Op::Trim };
+        }
+    }
+}
+
 /// Runs `asks` on one device for each of `configs`, in one process, alternating at every request.
 pub fn interleaved(configs: [(&Config, &Recipe); 2], asks: [&[TestRequest]; 2]) -> [Vec<Completion>; 2] {
     let mut devices = configs.map(|(config, recipe)| built(config, recipe).expect("a legal device").0);

@@ -101,6 +101,7 @@ fn a_page_has_been_flushed() {
         read_allocate: false,
         flush_above: 0,
         merge_writes: true,
+        protected: false,
     });
     let lines: [Line<'_>; 4] =
         [(0, 0, Write, &[0]), (10_000, 0, Write, &[0]), (20_000, 0, Write, &[1]), (30_000, 0, Write, &[2])];

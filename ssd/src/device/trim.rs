@@ -1,0 +1,176 @@
+//! Trims and write zeroes: whole pages lose their copies, at the instant the command enters the device.
+//!
+//! A trim orders like a write of its pages. Reads that were there before keep the copy. A program under way ends, and its page is
+//! invalid at once. A write that waits is dropped and done: in a queue, for the read of the rest of its page, on its way to another
+//! unit, or for space in the buffer.
+
+use alloc::vec::Vec;
+
+use flashlane_core::board::ActiveRequest;
+use flashlane_core::event::{End, Event};
+use flashlane_core::transaction::{FlashOp, Stage, tag};
+use flashlane_core::{Duration, FlowId, Lpn, Owner, Transaction, TxnId};
+
+use super::Device;
+use super::transactions::report_queued;
+use crate::buffer::Buffer;
+use crate::frontend::RequestSlot;
+use crate::ftl::MappingCache;
+
+impl Device {
+    /// Serves a trim.
+    #[cold]
+    pub(super) fn trim(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        if self.serial.is_some() {
+            return self.trim_serially(slot, request);
+        }
+        self.page_order.follow_reads(&self.state.board);
+        let page = |i| self.frontend.requests.page(slot, request, i);
+        let list: Option<Vec<Lpn>> = request.scattered.then(|| (0..request.pages).map(page).collect());
+        let range = request.lpn.0..request.lpn.0 + request.pages;
+        let holds = |lpn: Lpn| list.as_ref().map_or(range.contains(&lpn.0), |list| list.contains(&lpn));
+        self.drop_writes_that_wait_for_space(holds);
+        let mut mapped = 0;
+        for i in 0..request.pages {
+            let lpn = self.frontend.requests.page(slot, request, i);
+            mapped += u64::from(self.unmap_page(lpn, request.flow));
+        }
+        self.host_changes_pages();
+        self.state.agenda.open |= self.ftl.cache.as_ref().is_some_and(MappingCache::has_rewrites);
+        self.report_unmapped(slot, request);
+        self.gc.collect_emptied(&mut self.state, &mut self.ftl);
+        let unmap = self.unmap;
+        let time = unmap.command.ns().saturating_add(unmap.page.ns().saturating_mul(mapped));
+        self.frontend.ends_after(slot, Duration::from_ns(time), &mut self.state);
+        let parts = self.buffer.as_ref().filter(|buffer| buffer.write_back).map_or(0, Buffer::parts);
+        for flow in (0..parts).map(FlowId) {
+            self.store_waiting_writes(flow);
+            self.flush(flow);
+        }
+    }
+
+    /// Serial service: the buffer gives the pages up. No map tells which pages hold data, so it takes the time of the command alone.
+    fn trim_serially(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        for i in 0..request.pages {
+            let lpn = self.frontend.requests.page(slot, request, i);
+            if let Some(buffer) = &mut self.buffer {
+                buffer.trim(lpn, false);
+            }
+        }
+        self.report_unmapped(slot, request);
+        self.frontend.ends_after(slot, self.unmap.command, &mut self.state);
+    }
+
+    fn report_unmapped(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        let (id, pages) = (request.id, request.pages);
+        if !request.scattered {
+            self.state.log(|| Event::Unmapped { request: id, lpn: request.lpn, pages });
+            return;
+        }
+        for i in 0..pages {
+            let lpn = self.frontend.requests.page(slot, request, i);
+            self.state.log(|| Event::Unmapped { request: id, lpn, pages: 1 });
+        }
+    }
+
+    /// Unmaps a page. Returns whether it had a copy.
+    fn unmap_page(&mut self, lpn: Lpn, flow: FlowId) -> bool {
+        let program_dropped = self.drop_programs(lpn);
+        if let Some(buffer) = self.buffer.as_mut().filter(|buffer| buffer.merges)
+            && buffer.trim(lpn, program_dropped)
+        {
+            self.disown_program(lpn);
+        }
+        if !self.ftl.has_copy(lpn) {
+            return false;
+        }
+        self.page_order.keep_copies(lpn, &self.ftl, &mut self.gc, &mut self.state.board);
+        let Some((plane, _)) = self.ftl.unmap(lpn, flow, &mut self.state.board) else { return false };
+        if self.policy.known.keeps.valid_pages {
+            self.state.board.planes[plane.index()].valid_pages -= 1;
+        }
+        self.gc.page_left(plane, &self.ftl);
+        true
+    }
+
+    /// Drops the writes of a page that have not begun. Returns whether one was a program of the buffer.
+    fn drop_programs(&mut self, lpn: Lpn) -> bool {
+        let mut id = self.page_order.forget_writes(lpn);
+        let mut of_buffer = false;
+        while id.is_some() {
+            let Transaction { blocked_by, stage, owner, .. } = *self.state.board.txn(id);
+            if stage != Stage::InService {
+                of_buffer |= owner == Owner::Buffer;
+                self.drop_program(id);
+            }
+            id = blocked_by;
+        }
+        of_buffer
+    }
+
+    /// Drops a write of a trimmed page that has not begun; it is done, with those that were dropped for it.
+    fn drop_program(&mut self, id: TxnId) {
+        let Transaction { stage, serial, owner, request, flow, lpn, on_completion, tag, .. } =
+            *self.state.board.txn(id);
+        if stage == Stage::Waiting {
+            self.transactions.withdraw(id, &mut self.policy, &mut self.state);
+        } else if self.state.log.on && !self.migrations.moves(id) {
+            // It waits for the rest of its page to be read, or for its entry of the map.
+            report_queued(id, &mut self.state);
+        }
+        self.state.log(|| Event::Ended { txn: serial, end: End::Trimmed, paused: Duration::ZERO });
+        self.ftl.count_version(lpn);
+        self.page_order.trimmed += 1;
+        if owner == Owner::Buffer
+            && let Some(buffer) = self.buffer.as_mut().filter(|buffer| !buffer.merges)
+        {
+            buffer.give_back(flow);
+        }
+        if request != RequestSlot::MAX {
+            self.frontend.page_done(request, tag, &mut self.state);
+        }
+        self.end_superseded(on_completion);
+        if stage == Stage::Waiting {
+            self.state.release(id);
+            return;
+        }
+        let txn = self.state.board.txn_mut(id);
+        (txn.blocked_by, txn.unblocks, txn.on_completion) = (TxnId::NONE, TxnId::NONE, TxnId::NONE);
+        (txn.request, txn.tag) = (RequestSlot::MAX, tag::TRIMMED);
+    }
+
+    /// The program of a page in the buffer that is in service is no longer that of what the buffer holds.
+    fn disown_program(&mut self, lpn: Lpn) {
+        let is_it = |txn: &Transaction| {
+            let runs = txn.stage == Stage::InService && txn.op == FlashOp::Program;
+            runs && txn.lpn == lpn && txn.owner == Owner::Buffer && txn.tag & tag::TRIMMED == 0
+        };
+        let program = self.state.board.txns.iter_mut().find(|txn| is_it(txn));
+        program.expect("the buffer writes the page out").tag |= tag::TRIMMED;
+    }
+
+    /// The pages of waiting writes that are trimmed need no space in the buffer: they are done.
+    fn drop_writes_that_wait_for_space(&mut self, is_trimmed: impl Fn(Lpn) -> bool) {
+        let Some(buffer) = &self.buffer else { return };
+        let waiting: Vec<RequestSlot> = buffer.all_waiting().collect();
+        for slot in waiting {
+            let request = self.state.board.requests[slot as usize];
+            let mut dropped = Vec::new();
+            for i in request.buffered..request.pages {
+                let lpn = self.frontend.requests.page(slot, &request, i);
+                let buffer = self.buffer.as_mut().expect("writes wait for its space");
+                if is_trimmed(lpn) && buffer.trimmed.insert((slot, i)) {
+                    self.frontend.page_from_memory(slot, lpn, &mut self.state);
+                    dropped.push(lpn);
+                }
+            }
+            if dropped.is_empty() {
+                continue;
+            }
+            let buffer = self.buffer.as_mut().expect("writes wait for its space");
+            let still_waits = buffer.stop_waiting(request.flow, slot, &dropped);
+            self.state.board.waiting_for_buffer -= u32::from(!still_waits);
+            self.frontend.serve_if_done(slot, &mut self.state);
+        }
+    }
+}
