@@ -86,3 +86,35 @@ Under read-first-suspend it took -3.000 µs (2.000 µs against 5.000 µs):
 ";
     assert_eq!(told, expected);
 }
+
+/// Two reads whose entries of the map are read first: the second's translation page comes before the first's page.
+#[test]
+fn waiting_for_an_entry_of_the_map_is_told() {
+    let scene = r#"
+[device]
+preset = "unit-cycle"
+[device.geometry]
+channels = 1
+[device.mapping]
+entries = 2
+entries_per_page = 4
+[[flow]]
+name = "scene"
+request = [
+    { at_ns = 1000, op = "read", pages = [0] },
+    { at_ns = 1500, op = "read", pages = [5] },
+]
+"#;
+    let fcfs = scenario("fcfs", scene);
+    let history = histories(&fcfs, &[0]).expect("a run").0.remove(0);
+    let told = explain::history(&history, "fcfs", &decisions_of(&fcfs).expect("decisions"), &["scene".to_owned()]);
+    let expected = "\
+Request 0 of scene under fcfs: read of 1 page, arrived at 1.000 µs, done after 3.000 µs
+  read of page 0 on die 0.0.0
+    joined its queue 1.000 µs after the request had entered: its entry of the map was fetched first
+    waited 1.000 µs:
+       1.000 µs  1 read of the map for scene that had come before it
+    then served in 1.000 µs
+";
+    assert_eq!(told, expected);
+}

@@ -93,6 +93,8 @@ pub struct Occupant {
     pub flow: Option<u16>,
     /// The operation: 0 read, 1 program, 2 erase.
     pub op: u8,
+    /// It reads or writes a page of the map.
+    pub of_map: bool,
 }
 
 /// How often, and for how long in all.
@@ -261,7 +263,8 @@ impl Explainer {
         self.units[waited_at.index()].watched.retain(|watched| *watched != serial);
         let Some(Command { own: command, .. }) = self.flight.command_mut(number) else { return };
         if is_first {
-            command.work = Occupant { flow: (owner != Owner::Gc).then_some(flow.0), op: op.index() as u8 };
+            let of_map = owner == Owner::Mapping;
+            command.work = Occupant { flow: (owner != Owner::Gc).then_some(flow.0), op: op.index() as u8, of_map };
             command.oldest = serial;
         }
         command.oldest = command.oldest.min(serial);

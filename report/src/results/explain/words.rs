@@ -40,7 +40,7 @@ pub fn history(history: &RequestHistory, scheduler: &str, decisions: &Decisions,
     let steps: Vec<&TransactionHistory> = history.transactions.iter().rev().collect();
     for (i, step) in steps.iter().take(TOLD).enumerate() {
         let last = if i == 0 && steps.len() > 1 { ", the last to end" } else { "" };
-        self::step(&mut text, step, last, decisions, flows);
+        self::step(&mut text, history, step, last, decisions, flows);
     }
     if steps.len() > TOLD {
         let _ = writeln!(text, "  {} more transactions ended earlier", count((steps.len() - TOLD) as u64));
@@ -48,7 +48,14 @@ pub fn history(history: &RequestHistory, scheduler: &str, decisions: &Decisions,
     text
 }
 
-fn step(text: &mut String, step: &TransactionHistory, last: &str, decisions: &Decisions, flows: &[String]) {
+fn step(
+    text: &mut String,
+    history: &RequestHistory,
+    step: &TransactionHistory,
+    last: &str,
+    decisions: &Decisions,
+    flows: &[String],
+) {
     let (channel, chip, die) = step.place;
     let what = match step.op {
         FlashOp::Read => "read",
@@ -56,6 +63,18 @@ fn step(text: &mut String, step: &TransactionHistory, last: &str, decisions: &De
         FlashOp::Erase => "erase",
     };
     let _ = writeln!(text, "  {what} of page {} on die {channel}.{chip}.{die}{last}", step.lpn);
+    let late = step.queued_ns.saturating_sub(history.admitted_ns);
+    if late > 0 {
+        let what = match step.op {
+            FlashOp::Read => "its entry of the map",
+            FlashOp::Program | FlashOp::Erase => "the rest of its page, or its entry of the map,",
+        };
+        let _ = writeln!(
+            text,
+            "    joined its queue {} after the request had entered: {what} was fetched first",
+            time(late as f64)
+        );
+    }
     let Some(begun) = step.begun_ns else {
         let _ = writeln!(text, "    never reached the flash (cancel {})", decisions.cancel);
         return;
@@ -104,7 +123,7 @@ fn describe(wait: &Wait, commands: u32, own: FlashOp, decisions: &Decisions, flo
             1 => "program",
             _ => "erase",
         };
-        let of = work.flow.map_or_else(|| "garbage collection".to_owned(), |flow| name(flows, flow));
+        let of = work.flow.map_or_else(|| "garbage collection".to_owned(), |flow| whose(work, flow, flows));
         let noun = if commands == 1 { noun.to_owned() } else { format!("{noun}s") };
         format!("{} {noun} of {of}", count(commands.max(1).into()))
     };
@@ -128,6 +147,12 @@ fn describe(wait: &Wait, commands: u32, own: FlashOp, decisions: &Decisions, flo
         Wait::Own => "other transactions of the request".to_owned(),
         Wait::Idle => "nothing on its unit: waiting for the bus, or for a pause to begin or end".to_owned(),
     }
+}
+
+/// Whose command it is, of this flow.
+fn whose(work: &Occupant, flow: u16, flows: &[String]) -> String {
+    let flow = name(flows, flow);
+    if work.of_map { format!("the map for {flow}") } else { flow }
 }
 
 fn name(flows: &[String], flow: u16) -> String {
@@ -178,12 +203,14 @@ fn parts(history: &RequestHistory, flows: &[String]) -> Vec<(String, u64)> {
                 "waiting for garbage collection".to_owned()
             }
             Wait::InService(work) => {
-                format!("waiting for what was in service, of {}", name(flows, work.flow.unwrap_or(0)))
+                format!("waiting for what was in service, of {}", whose(work, work.flow.unwrap_or(0), flows))
             }
             Wait::Older(work) => {
-                format!("waiting for what had come before it, of {}", name(flows, work.flow.unwrap_or(0)))
+                format!("waiting for what had come before it, of {}", whose(work, work.flow.unwrap_or(0), flows))
             }
-            Wait::Younger(work) => format!("waiting for what passed it, of {}", name(flows, work.flow.unwrap_or(0))),
+            Wait::Younger(work) => {
+                format!("waiting for what passed it, of {}", whose(work, work.flow.unwrap_or(0), flows))
+            }
             Wait::Own => "waiting for other transactions of the request".to_owned(),
             Wait::Idle => "waiting with nothing on its unit".to_owned(),
         };
