@@ -41,6 +41,12 @@ impl Entries {
         })
     }
 
+    /// Before the first event memory holds the entries of these pages, and no others.
+    pub(super) fn hold_at_start(&mut self, pages: &[Lpn]) {
+        self.at_start = 0;
+        self.changed.extend(pages);
+    }
+
     /// Whether a transaction of this owner may be for this page.
     pub(super) fn are_for(&self, owner: Owner, lpn: Lpn) -> bool {
         match owner {

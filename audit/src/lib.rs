@@ -162,6 +162,17 @@ impl Auditor {
         }
     }
 
+    /// Before the first request the memory of a used drive holds the entries of the map of these pages (`entries`), and in the page buffer
+    /// these: by part, the one used longest ago first, with whether they are dirty.
+    pub fn memory_holds(&mut self, parts: &[Vec<(Lpn, bool)>], entries: &[Lpn]) {
+        if let Some(own) = &mut self.entries {
+            own.hold_at_start(entries);
+        }
+        if let Some(serial) = &mut self.serial {
+            parts.iter().enumerate().for_each(|(part, pages)| serial.holds(part, pages));
+        }
+    }
+
     /// From now on another scheduler decides, which declares this. Nothing may be in flight.
     pub fn scheduler_changes(&mut self, policy: Policy) {
         self.settle();

@@ -77,6 +77,15 @@ impl Serial {
         })
     }
 
+    /// The buffer of a used drive holds these pages of a part before the first command, the one used longest ago first.
+    pub(super) fn holds(&mut self, part: usize, pages: &[(Lpn, bool)]) {
+        for &(lpn, dirty) in pages {
+            self.uses += 1;
+            self.held.insert(lpn, Held { part, used: self.uses, dirty });
+            self.by_use[part].insert(self.uses, lpn);
+        }
+    }
+
     /// A command begins to be served.
     pub(super) fn admitted(&mut self, id: RequestId, (flow, op): (FlowId, Op), begun: Time) {
         self.command = Some(Command { id, flow, op, begun, worked: [0; 2], missed: 0 });

@@ -31,6 +31,7 @@ pub fn control(args: &CtlArgs) -> Result<(), Failure> {
 mod linux {
     use std::fmt::Write as _;
     use std::io::IsTerminal as _;
+    use std::path::{Path, PathBuf};
     use std::time::Duration;
 
     use flashlane_core::Op;
@@ -57,7 +58,9 @@ mod linux {
             choose(&mut scenario, "--scheduler", vec![choice]);
         }
         scenario.add_spare_flows(args.spare)?;
-        let drive = flashlane_sim::drive(&scenario, own)?;
+        let state = args.data.as_deref().map(kept_state).transpose()?;
+        let drive = flashlane_sim::drive(&scenario, own, state.as_deref())?;
+        let start = drive.start.clone();
         let (scheduler, bytes, volatile) = (drive.scheduler.clone(), drive.bytes, drive.has_volatile_writes);
         let exports: Vec<(String, u64)> =
             drive.flows.iter().map(|flow| (flow.name.clone(), flow.range.length)).collect();
@@ -68,6 +71,7 @@ mod linux {
             time_scale: args.time_scale,
             spin: Duration::from_micros(args.spin_us.into()),
             record: args.record.clone(),
+            state,
             control: args.ctl.clone(),
         };
         let (ready, stop) = flashlane_serve::open(drive, &options, &signals::ending()).map_err(Failure::Input)?;
@@ -75,7 +79,7 @@ mod linux {
         let mut text = format!("{title} under {scheduler}, {} GB", gigabytes(bytes));
         let _ = match &options.data {
             Place::Memory => writeln!(text, "; contents in memory, lost when the server ends"),
-            Place::File(path) => writeln!(text, "; contents in {}", shown::path(path)),
+            Place::File(path) => writeln!(text, "; contents in {}\n{}", shown::path(path), start),
         };
         let width = exports.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         for (name, bytes) in &exports {
@@ -117,6 +121,19 @@ mod linux {
         finish(&report, args)
     }
 
+    /// Where the state of the drive is whose contents are in the file `data`.
+    fn kept_state(data: &Path) -> Result<PathBuf, Failure> {
+        let state = flashlane_sim::used_file(data);
+        if state.exists() && !data.exists() {
+            let (data, state) = (shown::path(data), shown::path(&state));
+            let message = format!(
+                "--data {data}: is not there, but the state of its drive is, in {state}; bring back the one or delete the other"
+            );
+            return Err(Failure::Input(message));
+        }
+        Ok(state)
+    }
+
     /// Asks a server for something, and prints its answer.
     pub(super) fn control(args: &CtlArgs) -> Result<(), Failure> {
         let command = match &args.ask {
@@ -152,6 +169,15 @@ mod linux {
                 Ok(lines) => note(&format!("note: {lines} commands were recorded in {path}")),
                 Err(why) => return Err(Failure::Fault(format!("--record {path}: could not be written: {why}"))),
             }
+        }
+        match &report.kept {
+            Some(Ok(path)) => {
+                note(&format!("note: the drive's state for the next session is in {}", shown::path(path)))
+            }
+            Some(Err(why)) => {
+                note(&format!("note: the drive's state is not kept for the next session: {}", shown::escaped(why)))
+            }
+            None => {}
         }
         match &report.fault {
             Some(fault) => Err(Failure::Fault(fault.clone())),

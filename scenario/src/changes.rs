@@ -22,6 +22,8 @@ const MAX_CHANGES: usize = 100_000;
 /// What a record says besides the drive and its requests.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Recording {
+    /// The record.
+    pub file: std::path::PathBuf,
     /// The name of the scheduler at the beginning.
     pub scheduler: String,
     /// The build that served it: version and figures.

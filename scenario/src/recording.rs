@@ -86,7 +86,7 @@ fn read(path: &Path, mut input: io::Take<impl BufRead>) -> Result<Scenario, Scen
         let place = path.display().to_string();
         ScenarioError { place, key: String::new(), value: String::new(), message }
     };
-    let (mut text, mut recording) = (String::new(), Recording::default());
+    let (mut text, mut recording) = (String::new(), Recording { file: path.to_owned(), ..Recording::default() });
     loop {
         let mut line = String::new();
         input.read_line(&mut line).map_err(|why| refused(format!("cannot be read: {why}")))?;

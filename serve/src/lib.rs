@@ -20,6 +20,8 @@ mod dashboard;
 #[cfg(target_os = "linux")]
 mod fuse;
 #[cfg(target_os = "linux")]
+mod kept;
+#[cfg(target_os = "linux")]
 mod listener;
 #[cfg(target_os = "linux")]
 mod metrics;
@@ -64,6 +66,9 @@ mod linux {
         pub spin: Duration,
         /// Where what the drive is given is recorded.
         pub record: Option<std::path::PathBuf>,
+        /// Where the drive's state is from one session to the next: taken away when a session begins, so that there is none after one that
+        /// did not end by itself.
+        pub state: Option<std::path::PathBuf>,
         /// Where it is controlled: a socket of this user's.
         pub control: Option<std::path::PathBuf>,
     }

@@ -101,6 +101,11 @@ impl<T> RealTime<T> {
         self.device.change_scheduler(config, scheduler);
     }
 
+    /// Lets the drive do what is left to do, collections too, without waiting for the clock: it gets no more commands.
+    pub(crate) fn finish(&mut self) {
+        self.device.drain(Time::LAST);
+    }
+
     /// Gives a flow another priority at `now`, which [`RealTime::now`] returned since the last event was looked for.
     pub(crate) fn set_priority(&mut self, now: Time, flow: FlowId, priority: u8) {
         self.device.advance(now);
@@ -146,7 +151,7 @@ mod tests {
     fn device() -> Device {
         let toml = "scheduler = \"fcfs\"\n[device]\npreset = \"flin-isca18\"\n[[flow]]\nname = \"one\"\nrequest = [{ at_ns = 0, op = \"read\", pages = [0] }]\n";
         let scenario = Scenario::parse("t.toml", toml.to_owned()).unwrap_or_else(|why| panic!("{why}"));
-        flashlane_sim::drive(&scenario, Vec::new()).unwrap_or_else(|why| panic!("{why}")).device
+        flashlane_sim::drive(&scenario, Vec::new(), None).unwrap_or_else(|why| panic!("{why}")).device
     }
 
     /// A read takes as long as in a run, and is over that much later by the clock, or twice as much if a second takes two.

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
@@ -22,6 +23,7 @@ use crate::connection::Connection;
 use crate::contents::{Contents, Done, Job, Work};
 use crate::control::{self, Asker, Asks, ControlRequest, Reply};
 use crate::fuse::{Answer, Files, Requested};
+use crate::kept;
 use crate::listener::{Listener, SocketFile};
 use crate::nbd::{Command, Error, Export, Kind};
 use crate::real_time::{Ended, RealTime};
@@ -87,6 +89,8 @@ pub(crate) struct Server {
     statistics: Statistics,
     fault: Option<String>,
     record: Option<Record>,
+    /// Where the drive's state goes at the end.
+    state: Option<PathBuf>,
     buffer: Vec<u8>,
     asks: Asks,
     asker: Asker,
@@ -149,8 +153,11 @@ impl Server {
         if let Some(files) = &files {
             watch(files.wakes().as_fd(), FILES)?;
         }
-        // The last of the files, as it is there to stay.
+        // The last of the files, as they are there to stay.
         let record = options.record.as_ref().map(|path| Record::create(path, &drive.record_head)).transpose()?;
+        if let Some(state) = &options.state {
+            kept::take_away(state, options.record.as_deref().filter(|_| drive.is_used))?;
+        }
         Ok(Server {
             poll,
             listener,
@@ -167,6 +174,7 @@ impl Server {
             statistics,
             fault: None,
             record,
+            state: options.state.clone(),
             buffer: vec![0; READ_BYTES],
             asks,
             asker,
@@ -229,10 +237,12 @@ impl Server {
             }
         }
         self.refuse_the_rest();
+        let kept = self.keep_state();
         let Server { statistics, exports, fault, connections, record, files, .. } = self;
         let files_in_use = files.is_some_and(|files| !files.end());
         let refused = connections.iter().flatten().map(|connection| connection.session.refused()).sum::<u64>();
-        Ok(Report { recorded: record.map(Record::end), files_in_use, ..statistics.report(&exports, refused, fault) })
+        let report = statistics.report(&exports, refused, fault);
+        Ok(Report { recorded: record.map(Record::end), kept, files_in_use, ..report })
     }
 
     /// Waits for clients, or for the drive's next event, which is so far away.
@@ -541,6 +551,17 @@ impl Server {
         let _ = epoll::delete(&self.poll, &self.stop);
         self.connections.iter_mut().flatten().for_each(|connection| connection.closing = true);
         self.files.iter_mut().for_each(Files::close);
+    }
+
+    /// Keeps the drive's state for the next session, once it has done what was left to do.
+    fn keep_state(&mut self) -> Option<Result<PathBuf, String>> {
+        let path = self.state.take()?;
+        self.drive.finish();
+        if let Some((fault, _)) = self.drive.fault() {
+            return Some(Err(self.fault.get_or_insert(fault).clone()));
+        }
+        let saved = flashlane_sim::save_use(&path, self.schedulers.config(), self.drive.device());
+        Some(saved.map(|()| path).map_err(|why| why.to_string()))
     }
 
     /// Answers what was not answered in time.

@@ -1,6 +1,7 @@
 //! What was served, how long the modelled drive took, and how late the machine answered.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use flashlane_core::Op;
@@ -29,6 +30,8 @@ pub struct Report {
     pub files_in_use: bool,
     /// Lines of the record, or why not all could be written.
     pub recorded: Option<Result<u64, String>>,
+    /// Where the drive's state was kept for the next session, or why it was not.
+    pub kept: Option<Result<PathBuf, String>>,
 }
 
 /// The figures of an export.
@@ -76,6 +79,7 @@ impl Statistics {
             file_failed: false,
             files_in_use: false,
             recorded: None,
+            kept: None,
         };
         Statistics { report, bytes: 0, late: Histogram::new(), turned_away: 0 }
     }

@@ -7,12 +7,12 @@ use flashlane_core::decide::Scheduler;
 use flashlane_core::{FlowId, Time};
 use flashlane_scenario::{Change, Recording, Scenario};
 use flashlane_sched::catalogue::{Catalogue, Recipe};
-use flashlane_ssd::Config;
+use flashlane_ssd::{Config, Replayed};
 
 use super::decisions::Common;
 use super::recipes::{self, check};
 use super::state_file::state_hash;
-use super::{RunError, maker};
+use super::{RunError, maker, used};
 
 /// The changes of a record that a run makes, and what is to be said of them.
 #[derive(Clone, Default, Debug)]
@@ -54,7 +54,7 @@ impl Changes {
         names: &[String],
     ) -> Result<Changes, RunError> {
         let Some(recording) = scenario.recording() else { return Ok(Changes::default()) };
-        let mut changes = Changes { notes: origin_notes(recording, config), list: Vec::new() };
+        let mut changes = Changes { notes: build_notes(recording), list: Vec::new() };
         let run = &scenario.document().run;
         let follows = names == [recording.scheduler.clone()] && run.alone_scheduler.is_none();
         let mut left_out = 0;
@@ -108,6 +108,23 @@ impl Changes {
         }
         changes.note_made();
         Ok(changes)
+    }
+
+    /// The state in which the drive of a record was, if it was a used one; notes where that cannot be had.
+    pub(super) fn start(&mut self, scenario: &Scenario, config: &Config) -> Option<Replayed> {
+        let recording = scenario.recording()?;
+        let is_same = match used::of_record(recording, config) {
+            Ok(Some(state)) => return Some(state),
+            Ok(None) => recording.state.ends_with(&state_hash(config)),
+            Err(why) => {
+                self.notes.push(format!("the drive was a used one, whose state cannot be taken up: {why}"));
+                false
+            }
+        };
+        if !is_same {
+            self.notes.push("the drive is not the recorded one in its state before the first request: response times differ from those that were served".into());
+        }
+        None
     }
 
     /// Notes the changes that are made, the first few of them in words.
@@ -171,18 +188,14 @@ fn refused(scenario: &Scenario, why: &str) -> RunError {
     RunError::Input(format!("{}: {why}", scenario.name()))
 }
 
-/// What is to be said where a record was made by another build, or the drive is in another state than before its first request.
-fn origin_notes(recording: &Recording, config: &Config) -> Vec<String> {
-    let mut notes = Vec::new();
-    if recording.build != maker() {
-        let theirs = if recording.build.is_empty() { "an unknown build" } else { &recording.build };
-        notes.push(format!(
-            "recorded by flashlane {theirs}; this is {}: response times may differ from those that were served",
-            maker()
-        ));
+/// What is to be said where a record was made by another build.
+fn build_notes(recording: &Recording) -> Vec<String> {
+    if recording.build == maker() {
+        return Vec::new();
     }
-    if !recording.state.ends_with(&state_hash(config)) {
-        notes.push("the drive is not the recorded one in its state before the first request: response times differ from those that were served".into());
-    }
-    notes
+    let theirs = if recording.build.is_empty() { "an unknown build" } else { &recording.build };
+    vec![format!(
+        "recorded by flashlane {theirs}; this is {}: response times may differ from those that were served",
+        maker()
+    )]
 }

@@ -1,16 +1,20 @@
 //! The drive of a scenario by itself: for programs that give it requests of their own.
 
+use std::path::Path;
+
 use flashlane_core::decide::Scheduler;
+use flashlane_outputs::shown;
 use flashlane_scenario::{Change, FlowPlan, Scenario, SchedulerChoice};
-use flashlane_ssd::{Config, Device};
+use flashlane_ssd::{Config, Device, Replayed};
 
 use super::RunError;
 use super::available::fits;
 use super::decisions::Common;
 use super::memory::memory;
-use super::prepare::{needs_responses, prepare};
+use super::prepare::{Prepared, needs_responses, prepare};
 use super::recipes::{check, recipe};
 use super::state_file::state_hash;
+use super::used::{self, Found};
 
 /// A drive under a scheduler, and the flows that its requests may come through.
 pub struct Drive {
@@ -26,6 +30,10 @@ pub struct Drive {
     pub bytes: u64,
     /// Whether a write may be done before it is on the flash, because the page buffer takes it.
     pub has_volatile_writes: bool,
+    /// In which state it begins, in words.
+    pub start: String,
+    /// Whether that is the state in which an earlier use left it.
+    pub is_used: bool,
     /// How a record of its requests begins.
     pub record_head: String,
     /// Makes other schedulers for it.
@@ -69,12 +77,13 @@ fn needs_a_run(name: &str) -> RunError {
     RunError::Input(format!("{name}: needs the response times of an earlier run of the same requests"))
 }
 
-/// The drive of a scenario under its first scheduler; `own` are the schedulers that its file lists, which it may be given by name.
+/// The drive of a scenario under its first scheduler; `own` are the schedulers that its file lists, which it may be given by name. It begins in
+/// the state that an earlier use left in the file `state`, if it is there and is of such a drive.
 ///
 /// # Errors
 /// Anything wrong with the scenario; a `[host]`, which models what a program of its own is; a scheduler that needs an earlier run; too
 /// little memory.
-pub fn drive(scenario: &Scenario, own: Vec<SchedulerChoice>) -> Result<Drive, RunError> {
+pub fn drive(scenario: &Scenario, own: Vec<SchedulerChoice>, state: Option<&Path>) -> Result<Drive, RunError> {
     let prepared = prepare(scenario)?;
     if prepared.host.is_some() {
         let message = "must not be there: the host is the real one here";
@@ -86,14 +95,14 @@ pub fn drive(scenario: &Scenario, own: Vec<SchedulerChoice>) -> Result<Drive, Ru
     }
     let scheduler = prepared.catalogue.build(recipe).map_err(|error| RunError::Input(error.to_string()))?;
     fits(&memory(&prepared)?)?;
-    prepared.states.make_ahead(&prepared.config, None)?;
-    let replayed = prepared.states.take(&prepared.config)?;
+    let Start { state: replayed, words, recorded, is_used } = start(&prepared, state)?;
     let device = Device::in_state(&prepared.config, scheduler, replayed);
     let device = device.map_err(|error| RunError::Input(error.to_string()))?;
     let page_bytes = prepared.config.geometry.page_bytes;
-    let state = format!("as the precondition says, {}", state_hash(&prepared.config));
-    let record_head = scenario.recording_head(&super::maker(), &state)?;
+    let record_head = scenario.recording_head(&super::maker(), &recorded)?;
     Ok(Drive {
+        start: words,
+        is_used,
         record_head,
         device,
         scheduler: name.clone(),
@@ -105,6 +114,37 @@ pub fn drive(scenario: &Scenario, own: Vec<SchedulerChoice>) -> Result<Drive, Ru
     })
 }
 
+/// The state in which a drive begins.
+struct Start {
+    state: Option<Replayed>,
+    words: String,
+    /// What a record says of it.
+    recorded: String,
+    is_used: bool,
+}
+
+fn start(prepared: &Prepared, file: Option<&Path>) -> Result<Start, RunError> {
+    let config = &prepared.config;
+    let why = match file.map(|file| Ok::<_, RunError>((file, used::find(file, config)?))).transpose()? {
+        Some((_, Found::State(state, hash))) => {
+            let words = "the drive is as its last session left it".into();
+            return Ok(Start { state: Some(*state), words, recorded: used::in_record(&hash), is_used: true });
+        }
+        Some((file, Found::Unfit(why))) => {
+            format!(": its state {} {why}, and is replaced at the end", shown::path(file))
+        }
+        Some((_, Found::Nothing)) => ": there is no state of an earlier session that ended by itself".into(),
+        None => String::new(),
+    };
+    prepared.states.make_ahead(config, None)?;
+    Ok(Start {
+        state: prepared.states.take(config)?,
+        words: format!("the drive begins as its precondition says{why}"),
+        recorded: format!("as the precondition says, {}", state_hash(config)),
+        is_used: false,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,7 +153,7 @@ mod tests {
 
     fn of(keys: &str) -> Result<Drive, RunError> {
         let text = format!("scheduler = \"fcfs\"\n[device]\npreset = \"flin-isca18\"\n{keys}{FLOW}");
-        drive(&Scenario::parse("t.toml", text).unwrap_or_else(|why| panic!("{why}")), Vec::new())
+        drive(&Scenario::parse("t.toml", text).unwrap_or_else(|why| panic!("{why}")), Vec::new(), None)
     }
 
     /// Only a buffer that completes writes holds back what has been answered.

@@ -37,6 +37,7 @@ mod spools;
 mod state_file;
 mod states;
 mod transactions;
+mod used;
 mod watchers;
 
 pub use arrivals::{Place, Requests, places, requests};
@@ -55,6 +56,7 @@ pub use prepare::{Prepared, is_control, prepare};
 pub use progress::Progress;
 pub use request_rows::RequestRows;
 pub use simulation::{Limits, Outcome, Simulation};
+pub use used::{save_use, used_file};
 pub use watchers::Watch;
 
 use std::fmt;

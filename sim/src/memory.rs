@@ -60,7 +60,8 @@ pub fn memory(prepared: &Prepared) -> Result<Memory, RunError> {
     let (runs, flows) = (tasks(prepared).len(), prepared.flows.len() as u64);
     let base = RUN_BASE + handoff::BYTES + flows * FLOW_FIGURES;
     let space = device.whole + base;
-    let is_replayed = matches!(prepared.config.precondition, Precondition::Replayed { .. });
+    let is_replayed =
+        matches!(prepared.config.precondition, Precondition::Replayed { .. }) || prepared.states.is_used();
     let most = u64::from(prepared.config.ftl.logical_pages) / PAGES_PER_REQUEST;
     let touched = if is_replayed { None } else { touched(prepared, tables, most)? };
     let read_once = |plan: &FlowPlan| matches!(&plan.source, FlowSource::Trace(path, _) if !path.is_file());

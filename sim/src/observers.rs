@@ -263,8 +263,12 @@ fn auditor(config: &Config, policy: Policy, device: &Device) -> Auditor {
     let lpn_of = |plane: PlaneId, ppa: Ppa| device.lpn_at(plane, ppa);
     let written = |plane: PlaneId, block: u32| device.written_in(plane, block);
     let start = match Preconditioned::of(config) {
-        Some(formula) => Start::Formula(Box::new(formula)),
-        None => Start::Known { lpn_of: &lpn_of, written: &written },
+        Some(formula) if !device.began_used() => Start::Formula(Box::new(formula)),
+        _ => Start::Known { lpn_of: &lpn_of, written: &written },
     };
-    Auditor::new(config, policy, start, MAX_VIOLATIONS)
+    let mut auditor = Auditor::new(config, policy, start, MAX_VIOLATIONS);
+    if device.began_used() {
+        auditor.memory_holds(&device.buffered(), &device.held_entries());
+    }
+    auditor
 }

@@ -193,9 +193,10 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let alone_of = alone_of(catalogue, &schedulers, &alone);
     let (slack, seed) = (run.slack.unwrap_or(false), scenario.seed());
     let spools = Spools::new(flows.len());
-    let states = States::kept(state_file(scenario, &config)?);
+    let kept = States::kept(state_file(scenario, &config)?);
     let names: Vec<String> = schedulers.iter().map(|(name, _)| name.clone()).collect();
-    let changes = Changes::of(scenario, &config, &common, &names)?;
+    let mut changes = Changes::of(scenario, &config, &common, &names)?;
+    let states = changes.start(scenario, &config).map_or(kept, States::used);
     Ok(Prepared {
         catalogue: catalogue.clone(),
         common,

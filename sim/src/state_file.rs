@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use flashlane_ssd::{Config, Replayed, SavedState};
 use postcard::de_flavors::io::io::IOReader;
+use serde::Serialize;
 use serde::de::DeserializeSeed;
 
 use super::RunError;
@@ -57,7 +58,7 @@ impl StateFile {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let out = OutFile::create(&path, Existing::Keep("is there meanwhile"), &Inputs::default())?;
                 let Some(made) = make()? else { return Ok(None) };
-                match write(out, &about, &made) {
+                match (Container { magic: MAGIC, about: &about }).write(out, &made) {
                     Ok(()) => Ok(Some(made)),
                     // Another process may have written the same state meanwhile.
                     Err(error) => {
@@ -89,7 +90,7 @@ pub(super) fn state_hash(config: &Config) -> String {
 }
 
 /// What determines the state, a line each.
-fn about(config: &Config) -> String {
+pub(super) fn about(config: &Config) -> String {
     format!(
         "made by: {}
 {}",
@@ -119,90 +120,125 @@ fn of_drive(config: &Config) -> String {
     )
 }
 
-/// Writes the state.
-fn write(out: OutFile, about: &str, state: &Replayed) -> Result<(), RunError> {
-    let (file, pending) = out.parts();
-    let mut to = Hashed::new(file);
-    let all = |to: &mut Hashed<io::BufWriter<File>>| -> io::Result<()> {
-        to.write_all(MAGIC)?;
-        to.write_all(&(about.len() as u32).to_le_bytes())?;
-        to.write_all(about.as_bytes())?;
-        let head = to.count;
-        let buffered = io::BufWriter::with_capacity(1 << 18, &mut *to);
-        let mut buffered = postcard::to_io(state, buffered).map_err(io::Error::other)?;
-        buffered.flush()?;
-        drop(buffered);
-        let length = to.count - head;
-        to.write_all(&length.to_le_bytes())?;
-        let hash = to.hasher.finalize();
-        to.inner.write_all(hash.as_bytes())
-    };
-    match all(&mut to) {
-        Ok(()) => Ok(pending.finish(to.inner)?),
-        // The system's own error, not what was made of it on the way.
-        Err(error) => Err(pending.fault(&to.fault.take().unwrap_or(error)).into()),
+/// A file of a state: what it holds, what determines that, and a hash of all.
+pub(super) struct Container<'a> {
+    pub(super) magic: &'static [u8; 8],
+    pub(super) about: &'a str,
+}
+
+/// Why a file does not hold the state that was asked for.
+pub(super) enum Unfit {
+    /// It is no such file.
+    Foreign,
+    /// What was written is not all there.
+    Damaged,
+    /// It holds the state of another drive or build: the first line in which its description differs, and ours.
+    Other(String, String),
+    /// The system's error.
+    Unreadable(io::Error),
+}
+
+impl Container<'_> {
+    /// Writes the state.
+    pub(super) fn write(&self, out: OutFile, state: &impl Serialize) -> Result<(), RunError> {
+        let (file, pending) = out.parts();
+        let mut to = Hashed::new(file);
+        let all = |to: &mut Hashed<io::BufWriter<File>>| -> io::Result<()> {
+            to.write_all(self.magic)?;
+            to.write_all(&(self.about.len() as u32).to_le_bytes())?;
+            to.write_all(self.about.as_bytes())?;
+            let head = to.count;
+            let buffered = io::BufWriter::with_capacity(1 << 18, &mut *to);
+            let mut buffered = postcard::to_io(state, buffered).map_err(io::Error::other)?;
+            buffered.flush()?;
+            drop(buffered);
+            let length = to.count - head;
+            to.write_all(&length.to_le_bytes())?;
+            let hash = to.hasher.finalize();
+            to.inner.write_all(hash.as_bytes())
+        };
+        match all(&mut to) {
+            Ok(()) => Ok(pending.finish(to.inner)?),
+            // The system's own error, not what was made of it on the way.
+            Err(error) => Err(pending.fault(&to.fault.take().unwrap_or(error)).into()),
+        }
+    }
+
+    /// Reads the state by `seed`, and its hash.
+    pub(super) fn read<T>(
+        &self,
+        file: File,
+        seed: impl for<'de> DeserializeSeed<'de, Value = T>,
+    ) -> Result<(T, String), Unfit> {
+        let mut from = Hashed::new(file);
+        let read = self.whole(&mut from, seed);
+        read.map_err(|why| from.fault.take().map_or(why, Unfit::Unreadable))
+    }
+
+    fn whole<T>(
+        &self,
+        from: &mut Hashed<File>,
+        seed: impl for<'de> DeserializeSeed<'de, Value = T>,
+    ) -> Result<(T, String), Unfit> {
+        fn damaged<E>(_: E) -> Unfit {
+            Unfit::Damaged
+        }
+        let mut magic = [0; 8];
+        if from.read_exact(&mut magic).is_err() || magic != *self.magic {
+            return Err(Unfit::Foreign);
+        }
+        let mut size = [0; 4];
+        from.read_exact(&mut size).map_err(damaged)?;
+        let size = u32::from_le_bytes(size);
+        if size > MAX_ABOUT {
+            return Err(Unfit::Damaged);
+        }
+        let mut theirs = vec![0; size as usize];
+        from.read_exact(&mut theirs).map_err(damaged)?;
+        if theirs != self.about.as_bytes() {
+            return Err(other_drive(&String::from_utf8_lossy(&theirs), self.about));
+        }
+        let length = from.length_at_end().map_err(damaged)?;
+        let state = {
+            let mut scratch = [0; 64];
+            let mut reader = BufReader::with_capacity(1 << 18, (&mut *from).take(length));
+            let mut deserializer = postcard::Deserializer::from_flavor(IOReader::new(&mut reader, &mut scratch));
+            let state = seed.deserialize(&mut deserializer).map_err(damaged)?;
+            if !reader.buffer().is_empty() || reader.get_ref().limit() > 0 {
+                return Err(Unfit::Damaged);
+            }
+            state
+        };
+        let mut again = [0; LENGTH as usize];
+        from.read_exact(&mut again).map_err(damaged)?;
+        let mut hash = [0; blake3::OUT_LEN];
+        from.inner.read_exact(&mut hash).map_err(damaged)?;
+        if from.hasher.finalize() != hash {
+            return Err(Unfit::Damaged);
+        }
+        Ok((state, from.hasher.finalize().to_hex()[..32].to_owned()))
     }
 }
 
 /// Reads the state of `config`, which `about` describes.
 fn read(path: &Path, file: File, about: &str, config: &Config) -> Result<Replayed, RunError> {
-    let mut from = Hashed::new(file);
-    match whole(&mut from, about, config) {
-        Ok(state) => Ok(state),
-        Err(why) => match from.fault.take() {
-            Some(fault) => Err(refused(path, &format!("cannot be read: {fault}"))),
-            None => Err(refused(path, &why)),
-        },
-    }
-}
-
-/// The state in a whole file; else what is wrong with it.
-fn whole(from: &mut Hashed<File>, about: &str, config: &Config) -> Result<Replayed, String> {
-    fn damaged<E>(_: E) -> String {
-        "is damaged; delete it to have the state made again".into()
-    }
-    let mut magic = [0; MAGIC.len()];
-    if from.read_exact(&mut magic).is_err() || magic != *MAGIC {
-        return Err("is not a state of Flashlane; name another file, or a folder".into());
-    }
-    let mut size = [0; 4];
-    from.read_exact(&mut size).map_err(damaged)?;
-    let size = u32::from_le_bytes(size);
-    if size > MAX_ABOUT {
-        return Err(damaged(size));
-    }
-    let mut theirs = vec![0; size as usize];
-    from.read_exact(&mut theirs).map_err(damaged)?;
-    if theirs != about.as_bytes() {
-        return Err(other_drive(&String::from_utf8_lossy(&theirs), about));
-    }
-    let length = from.length_at_end().map_err(damaged)?;
-    let state = {
-        let mut scratch = [0; 64];
-        let mut reader = BufReader::with_capacity(1 << 18, (&mut *from).take(length));
-        let mut deserializer = postcard::Deserializer::from_flavor(IOReader::new(&mut reader, &mut scratch));
-        let state = SavedState(config).deserialize(&mut deserializer).map_err(damaged)?;
-        if !reader.buffer().is_empty() || reader.get_ref().limit() > 0 {
-            return Err(damaged(reader));
+    let read = Container { magic: MAGIC, about }.read(file, SavedState(config));
+    read.map(|(state, _)| state).map_err(|why| match why {
+        Unfit::Foreign => refused(path, "is not a state of Flashlane; name another file, or a folder"),
+        Unfit::Damaged => refused(path, "is damaged; delete it to have the state made again"),
+        Unfit::Unreadable(fault) => refused(path, &format!("cannot be read: {fault}")),
+        Unfit::Other(theirs, ours) => {
+            refused(path, &format!("holds another state ({theirs}; here {ours}); name another file, or a folder"))
         }
-        state
-    };
-    let mut again = [0; LENGTH as usize];
-    from.read_exact(&mut again).map_err(damaged)?;
-    let mut hash = [0; blake3::OUT_LEN];
-    from.inner.read_exact(&mut hash).map_err(damaged)?;
-    if from.hasher.finalize() != hash {
-        return Err(damaged(hash));
-    }
-    Ok(state)
+    })
 }
 
 /// The first line in which another drive's description differs.
-fn other_drive(theirs: &str, ours: &str) -> String {
+fn other_drive(theirs: &str, ours: &str) -> Unfit {
     let differing = theirs.lines().zip(ours.lines()).find(|(theirs, ours)| theirs != ours);
     let (theirs, ours) = differing.unwrap_or(("more", "less"));
     let bare = |line: &str| line.trim().trim_end_matches(',').to_owned();
-    format!("holds another state ({}; here {}); name another file, or a folder", bare(theirs), bare(ours))
+    Unfit::Other(bare(theirs), bare(ours))
 }
 
 /// A file; whatever is read or written is hashed and counted.

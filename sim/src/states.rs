@@ -13,6 +13,8 @@ use super::{Progress, RunError};
 pub(super) struct States {
     slot: Mutex<Slot>,
     file: Option<StateFile>,
+    /// The state of a used drive, in which every run begins.
+    used: Option<Replayed>,
 }
 
 #[derive(Debug, Default)]
@@ -28,6 +30,16 @@ impl States {
         States { file, ..States::default() }
     }
 
+    /// The state of a used drive.
+    pub fn used(state: Replayed) -> States {
+        States { used: Some(state), ..States::default() }
+    }
+
+    /// Whether it is that of a used drive.
+    pub fn is_used(&self) -> bool {
+        self.used.is_some()
+    }
+
     /// Announces that `runs` runs will take the state.
     pub fn expect_runs(&self, runs: usize) {
         self.slot().runs += runs;
@@ -38,6 +50,9 @@ impl States {
     /// # Errors
     /// A configuration that cannot be built, a file that cannot be read or written; if it is to be stopped.
     pub fn make_ahead(&self, config: &Config, progress: Option<&Progress>) -> Result<(), RunError> {
+        if self.is_used() {
+            return Ok(());
+        }
         let make = || by_all_threads(config, progress);
         // Without the lock: a thread that waits for the others may begin other work.
         let made = self.file.as_ref().map_or_else(make, |file| file.take(config, make))?;
@@ -51,6 +66,9 @@ impl States {
     /// # Errors
     /// A configuration that cannot be built.
     pub fn take(&self, config: &Config) -> Result<Option<Replayed>, RunError> {
+        if let Some(used) = &self.used {
+            return Ok(Some(used.clone()));
+        }
         let shared = {
             let mut slot = self.slot();
             slot.runs = slot.runs.saturating_sub(1);

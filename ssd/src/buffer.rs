@@ -140,6 +140,40 @@ impl Buffer {
         }
     }
 
+    /// What each part holds: pages from the one used longest ago on, and whether they are dirty. No page may be on its way to the flash.
+    pub(crate) fn held(&self) -> Vec<Vec<(u32, bool)>> {
+        let of_part = |part: &Part| {
+            let mut pages = Vec::with_capacity(part.used as usize);
+            let mut e = part.oldest;
+            while e.is_some() {
+                let Entry { lpn, state, newer, .. } = self.entries[e.index()];
+                debug_assert!(!matches!(state, State::Flushing { .. }), "a page is on its way");
+                pages.push((lpn.0, state == State::Dirty));
+                e = newer;
+            }
+            pages
+        };
+        self.parts.iter().map(of_part).collect()
+    }
+
+    /// Takes up what [`Buffer::held`] gave; `None` if that is of another drive, of `logical_pages`.
+    pub(crate) fn hold(&mut self, held: &[Vec<(u32, bool)>], logical_pages: u32) -> Option<()> {
+        if held.len() != self.parts.len() {
+            return None;
+        }
+        for (part, pages) in held.iter().enumerate() {
+            for &(lpn, dirty) in pages {
+                let state = if dirty { State::Dirty } else { State::Clean };
+                let Part { used, capacity, .. } = self.parts[part];
+                let fits = used < capacity && lpn < logical_pages && !self.contains(Lpn(lpn));
+                if !fits || !self.insert(Lpn(lpn), FlowId(part as u16), state) {
+                    return None;
+                }
+            }
+        }
+        Some(())
+    }
+
     fn part_of(&self, flow: FlowId) -> usize {
         if self.parts.len() == 1 { 0 } else { flow.index() }
     }

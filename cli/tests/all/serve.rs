@@ -206,6 +206,34 @@ fn figures_can_be_read() {
     assert!(refused.status.code() == Some(2) && text(&refused.stderr).contains("only this machine can read them"));
 }
 
+/// The drive's state comes back with the next session, and not after a server that was killed; not without the contents either.
+#[test]
+fn the_state_of_the_drive_is_kept() {
+    let desk = folder();
+    let state = desk.path().join("d.state");
+    let begun = || Served::begin(desk.path(), &["--data", "d"]);
+    let anew =
+        "the drive begins as its precondition says: there is no state of an earlier session that ended by itself";
+    let first = begun();
+    assert!(first.said.contains(anew), "{}", first.said);
+    let said = first.end();
+    assert!(state.exists(), "{said}");
+    let second = begun();
+    assert!(second.said.contains("the drive is as its last session left it"), "{}", second.said);
+    drop(second);
+    assert!(!state.exists(), "it was killed");
+    let third = begun();
+    assert!(third.said.contains(anew), "{}", third.said);
+    third.end();
+    std::fs::remove_file(desk.path().join("d")).expect("contents");
+    let refused = flashlane(desk.path(), &["serve", "s.toml", "--nbd", "unix:socket", "--data", "d"]);
+    let why = text(&refused.stderr);
+    assert!(
+        refused.status.code() == Some(2) && why.contains("d: is not there, but the state of its drive is"),
+        "{why}"
+    );
+}
+
 /// Records of another build and of another drive are run, and the run says so; what is no record is refused.
 #[test]
 fn a_record_says_where_it_is_from() {

@@ -50,7 +50,7 @@ impl Kept {
                     over_provisioning_percent = 40.0\n[[flow]]\nsynthetic = { requests = 1, rate_iops = 1 }\n\
                     [[flow]]\nsynthetic = { requests = 1, rate_iops = 1 }\n";
         let scenario = Scenario::parse("test", text.into()).expect("a scenario");
-        let head = flashlane_sim::drive(&scenario, Vec::new()).expect("a drive").record_head;
+        let head = flashlane_sim::drive(&scenario, Vec::new(), None).expect("a drive").record_head;
         let rows = "0,5,0,4096,read,0\n1,900,8192,16384,write,1\n#! 1000 priority 1 0\n#! 2000 scheduler \"flin\"\n0,3000,0,8192,write,0\n\
                     0,3000,0,0,flush,0\n#! 4000 scheduler {\"base\":\"slacker\",\"preempt\":\"never\"}\n1,5000,0,512,read,0\n";
         let file = [head.as_bytes(), rows.as_bytes()].concat();

@@ -46,14 +46,18 @@ impl Served {
     fn recorded(socket: &Path, data: Place, time_scale: f64, text: String, record: Option<PathBuf>) -> Served {
         let control = Some(socket.with_extension("ctl"));
         let nbd = flashlane_serve::Address::Unix(socket.to_owned());
-        let options =
-            Options { nbd: Some(nbd), fuse: None, data, time_scale, spin: Duration::from_micros(20), record, control };
+        let spin = Duration::from_micros(20);
+        Served::with(Options { nbd: Some(nbd), fuse: None, data, time_scale, spin, record, state: None, control }, text)
+    }
+
+    fn with(options: Options, text: String) -> Served {
         let (tell, told) = channel();
         // The drive's scheduler stays on the thread that made it.
         let thread = std::thread::spawn(move || {
             let mut scenario = Scenario::parse("t.toml", text).unwrap_or_else(|why| panic!("{why}"));
             scenario.add_spare_flows(1).unwrap_or_else(|why| panic!("{why}"));
-            let drive = flashlane_sim::drive(&scenario, Vec::new()).unwrap_or_else(|why| panic!("{why}"));
+            let state = options.state.as_deref();
+            let drive = flashlane_sim::drive(&scenario, Vec::new(), state).unwrap_or_else(|why| panic!("{why}"));
             let (ready, stop) = open(drive, &options, &[]).unwrap_or_else(|why| panic!("{why}"));
             tell.send(stop).expect("a test");
             ready.run(&mut |_| {}).unwrap_or_else(|why| panic!("{why}"))

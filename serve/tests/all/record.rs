@@ -11,13 +11,19 @@ use flashlane_sim::{ObserverOptions, Outcome, run_observed};
 use super::client::Client;
 use super::{SCENARIO, Served, mixed};
 
-/// Serves `requests` random commands of each tenant, thirty-two at a time, with flushes between them.
+/// Serves random commands, and records them.
 fn served(folder: &Path, scheduler: &str, requests: usize, changes: &[(u64, &str)]) -> (std::path::PathBuf, Report) {
     let (socket, record) = (folder.join(format!("{scheduler}.socket")), folder.join(format!("{scheduler}.record")));
     let text = SCENARIO.replace("\"read-first\"", &format!("\"{scheduler}\""));
     let served = Served::recorded(&socket, Place::Memory, 1.0, text, Some(record.clone()));
+    asked(&socket, requests, changes);
+    (record, served.end())
+}
+
+/// Asks for `requests` random commands of each tenant, thirty-two at a time, with flushes between them.
+fn asked(socket: &Path, requests: usize, changes: &[(u64, &str)]) {
     let tenant = |export: &'static str, seed: u64| {
-        let mut client = Client::open(&socket, export, false);
+        let mut client = Client::open(socket, export, false);
         std::thread::spawn(move || {
             let mut random = mixed(seed);
             let mut left = requests;
@@ -47,7 +53,6 @@ fn served(folder: &Path, scheduler: &str, requests: usize, changes: &[(u64, &str
         send(&control, command).unwrap_or_else(|why| panic!("{command}: {why}"));
     }
     tenants.into_iter().for_each(|tenant| tenant.join().expect("served"));
-    (record, served.end())
 }
 
 fn replay(record: &Path) -> Outcome {
@@ -109,4 +114,68 @@ fn a_line_that_is_cut_off_is_left_out() {
     assert_eq!(counts(&cut), [0, 2]);
     assert!(cut.remarks[1].as_ref().is_some_and(|remark| remark.contains("cut off")), "{:?}", cut.remarks);
     assert!(whole.remarks[1].as_ref().is_some_and(|remark| !remark.contains("cut off")), "{:?}", whole.remarks);
+}
+
+/// A drive goes on where its last session ended, with pages away from home and open blocks; a record of that session is replayed from the
+/// state beside it. There is no state while it is served, and none for another drive.
+#[test]
+fn a_used_drive_comes_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let (contents, state) = (path("contents"), path("contents.state"));
+    let session = |name: &str, text: &str| {
+        let record = path(&format!("{name}.record"));
+        let options = flashlane_serve::Options {
+            nbd: Some(flashlane_serve::Address::Unix(path("socket"))),
+            fuse: None,
+            data: Place::File(contents.clone()),
+            time_scale: 0.2,
+            spin: Duration::from_micros(20),
+            record: Some(record.clone()),
+            state: Some(state.clone()),
+            control: None,
+        };
+        let served = Served::with(options, text.to_owned());
+        assert!(!state.exists(), "a server that is killed leaves none");
+        asked(&path("socket"), 1_500, &[]);
+        let report = served.end();
+        assert_eq!(report.kept, Some(Ok(state.clone())));
+        let outcome = replay(&record);
+        for (live, again) in report.exports.iter().zip(&outcome.flows).take(2) {
+            for op in [Op::Read, Op::Write] {
+                assert!(live.response[op.index()] == again.response(op), "{name}, {}, {op:?}", live.name);
+            }
+        }
+    };
+    let text = SCENARIO.replace("\"read-first\"", "\"sprinkler\"");
+    session("first", &text);
+    session("second", &text);
+    assert!(path("second.record.state").exists() && !path("first.record.state").exists());
+    // Without the state beside it the record says so.
+    let prepared = |record: &str| {
+        let scenario = Scenario::load(&path(record)).unwrap_or_else(|why| panic!("{why}"));
+        flashlane_sim::prepare(&scenario).unwrap_or_else(|why| panic!("{why}")).notes().join("; ")
+    };
+    assert_eq!(prepared("second.record"), "");
+    std::fs::remove_file(path("second.record.state")).expect("it was there");
+    let notes = prepared("second.record");
+    assert!(notes.contains("second.record.state is not there") && notes.contains("is not the recorded one"), "{notes}");
+    // The drive of another seed.
+    let begun = |text: &str| {
+        let mut scenario = Scenario::parse("t.toml", text.into()).unwrap_or_else(|why| panic!("{why}"));
+        scenario.add_spare_flows(1).unwrap_or_else(|why| panic!("{why}"));
+        flashlane_sim::drive(&scenario, Vec::new(), Some(&state))
+            .map(|drive| drive.start)
+            .map_err(|why| why.to_string())
+    };
+    assert_eq!(begun(&text).as_deref(), Ok("the drive is as its last session left it"));
+    let other = begun(&format!("seed = 5\n{text}")).expect("it begins anew");
+    assert!(other.contains("contents.state is of another drive or build (seed: 1; here seed: 5)"), "{other}");
+    let mut bytes = std::fs::read(&state).expect("a state");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&state, &bytes).expect("written");
+    assert!(begun(&text).expect("it begins anew").contains("contents.state is damaged"));
+    std::fs::write(&state, "notes").expect("written");
+    assert!(begun(&text).expect_err("no state").contains("contents.state: is no state of a drive"));
 }

@@ -47,6 +47,7 @@ mod theory;
 mod tightness;
 mod timeline;
 mod trims;
+mod used;
 mod victims;
 mod wake_ups;
 mod watched;

@@ -26,6 +26,7 @@ mod slack;
 mod transactions;
 mod translation;
 mod trim;
+mod used;
 mod write_back;
 
 use alloc::format;
@@ -52,6 +53,7 @@ use serial::Serial;
 use slack::Slack;
 use transactions::Transactions;
 use translation::Translation;
+pub use used::{SavedUse, UsedState};
 
 /// Why a device stopped.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,6 +83,8 @@ pub struct Device {
     serial: Option<Serial>,
     /// What trims take.
     unmap: Unmap,
+    /// It began in the state in which an earlier use left the drive.
+    began_used: bool,
     fault: Option<Fault>,
 }
 
@@ -178,12 +182,17 @@ impl Device {
         Device::in_state(config, scheduler, replayed)
     }
 
-    /// Builds the device of `config` with `scheduler`, in the state `replayed` that [`Replayed::of`] made for it.
+    /// Builds the device of `config` with `scheduler`, in the state `replayed` that [`Replayed::of`] or an earlier use made for it.
     ///
     /// # Errors
     /// As [`Device::new`].
-    pub fn in_state(config: &Config, scheduler: Scheduler, replayed: Option<Replayed>) -> Result<Device, ConfigError> {
+    pub fn in_state(
+        config: &Config,
+        scheduler: Scheduler,
+        mut replayed: Option<Replayed>,
+    ) -> Result<Device, ConfigError> {
         config.check()?;
+        let used = replayed.as_mut().and_then(|replayed| replayed.used.take());
         let mut board = first_board(config, &scheduler);
         let mut policy = Policy::new(scheduler, config);
         let (mut ftl, gc) = Gc::first(config, replayed, policy.known.collects_for_free);
@@ -192,7 +201,7 @@ impl Device {
         let flash = first_flash(config, &policy);
         let address_reads =
             config.retry.is_some() || flash.reads_need_addresses() || board.facts.same_page[FlashOp::Read.index()];
-        Ok(Device {
+        let mut device = Device {
             frontend: Frontend::new(config, policy.known.needs.decision),
             transactions: Transactions::new(config, &board, address_reads),
             page_order: PageOrder::new(!policy.known.static_place),
@@ -207,8 +216,13 @@ impl Device {
             translation: Translation::of(config),
             serial: Serial::of(config),
             unmap: config.unmap,
+            began_used: used.is_some(),
             fault: None,
-        })
+        };
+        if let Some(used) = used {
+            device.take_up(*used, config);
+        }
+        Ok(device)
     }
 }
 

@@ -167,6 +167,16 @@ impl Flash {
         flash
     }
 
+    /// The generator of array times.
+    pub(crate) fn rng(&self) -> &Pcg64Mcg {
+        &self.common.rng
+    }
+
+    /// Draws array times from this generator from now on.
+    pub(crate) fn set_rng(&mut self, rng: Pcg64Mcg) {
+        self.common.rng = rng;
+    }
+
     /// What the scheduler does and reads, as for [`Flash::new`]. Nothing may be under way.
     pub fn set_policy(&mut self, reads_move: bool, pauses: bool, reads_ends: bool) {
         let Common { latency, elision_disabled, .. } = self.common;

@@ -58,6 +58,18 @@ impl Map {
         !self.planes.is_empty()
     }
 
+    /// The planes of all logical pages; nothing if all are at home.
+    pub(super) fn planes_away(&self) -> &[u16] {
+        if self.planes.iter().any(|&plane| plane != 0) { &self.planes } else { &[] }
+    }
+
+    /// Takes other planes for all logical pages, or for none of them; `None` if they are of another drive.
+    pub(super) fn set_planes(&mut self, planes: Vec<u16>) -> Option<()> {
+        let fits = planes.is_empty() || planes.len() == self.forward.len();
+        let most = self.positions.len() as u16;
+        (fits && planes.iter().all(|&plane| plane <= most)).then(|| self.planes = planes)
+    }
+
     /// The entries of all logical pages.
     pub(super) fn entries(&self) -> &[u32] {
         &self.forward

@@ -87,6 +87,41 @@ pub(crate) struct MappingCache {
     pub(crate) looked_up: [u64; 3],
 }
 
+/// Entries that are held, as they are stored: logical page, flow and whether it is dirty, from the one used longest ago on.
+pub(crate) type HeldEntries = Vec<(u32, u16, bool)>;
+
+// A used drive's cache.
+impl MappingCache {
+    /// What is held; no translation page may have to be written.
+    pub(crate) fn held(&self) -> HeldEntries {
+        let mut entries = Vec::with_capacity(self.nodes.len());
+        let mut at = self.oldest;
+        while let Some(&Node { lpn, flow, dirty, younger, .. }) = self.nodes.get(at as usize) {
+            entries.push((lpn, flow.0, dirty));
+            at = younger;
+        }
+        entries
+    }
+
+    /// A cache that holds these entries; `None` if they are of another drive.
+    pub(super) fn holding(config: &Mapping, logical_pages: u32, held: &[(u32, u16, bool)]) -> Option<MappingCache> {
+        let mut cache = MappingCache::new(&Mapping { warm: false, ..*config }, logical_pages);
+        if held.len() > cache.held_at_most as usize {
+            return None;
+        }
+        for &(lpn, flow, dirty) in held {
+            if *cache.node_of.get(lpn as usize)? != 0 {
+                return None;
+            }
+            cache.insert(Lpn(lpn), FlowId(flow));
+            if dirty {
+                cache.changed(Lpn(lpn), FlowId(flow));
+            }
+        }
+        Some(cache)
+    }
+}
+
 impl MappingCache {
     /// The cache of a drive of `logical_pages` before the first request.
     pub(super) fn new(config: &Mapping, logical_pages: u32) -> MappingCache {

@@ -17,6 +17,7 @@ use blocks::{FreshPage, Reverse};
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
 pub(crate) use mapping::written_groups_bytes;
 use mapping::{Map, PageFlows, Validity};
+use mapping_cache::HeldEntries;
 pub(crate) use mapping_cache::{ENTRY_BYTES as MAPPING_ENTRY_BYTES, EntryAt, MappingCache, Rewrite};
 use precondition::Initial;
 pub(crate) use precondition::{PlaneReplay, PlaneStates};
@@ -173,8 +174,12 @@ impl Ftl {
         }
     }
 
-    /// Lets memory hold only a part of the map's entries, if `config` says so. Called before the first request.
+    /// Lets memory hold only a part of the map's entries, if `config` says so; a used drive holds those it held. Called before the first
+    /// request.
     pub(crate) fn cache_entries(&mut self, config: &Config) {
+        if self.cache.is_some() {
+            return;
+        }
         self.cache = config.mapping.as_ref().map(|mapping| MappingCache::new(mapping, config.ftl.logical_pages));
     }
 
@@ -417,5 +422,47 @@ impl Ftl {
             ftl.pools = pools.into_owned();
             ftl
         })
+    }
+}
+
+/// All that a drive's use has changed of the translation layer, as it is stored.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct UsedTables<'a> {
+    tables: Tables<'a>,
+    /// Empty if all pages are in their home planes.
+    planes: Cow<'a, [u16]>,
+    cache: Option<HeldEntries>,
+    /// How often each page has been written, if reads are tried again.
+    versions: Cow<'a, [u16]>,
+}
+
+impl Ftl {
+    /// What the drive's use has changed; no translation page may have to be written.
+    pub(crate) fn used_tables(&self) -> UsedTables<'_> {
+        UsedTables {
+            tables: self.tables(),
+            planes: Cow::Borrowed(self.map.planes_away()),
+            cache: self.cache.as_ref().map(MappingCache::held),
+            versions: Cow::Borrowed(self.retries.as_ref().map_or(&[], Retries::versions)),
+        }
+    }
+
+    /// The translation layer of `config` after the use that made `used`; `None` if that is of another drive. Which flow's data a page holds
+    /// is forgotten, and totals begin anew.
+    pub(crate) fn with_used_tables(config: &Config, used: UsedTables<'_>) -> Option<Ftl> {
+        let UsedTables { tables, planes, cache, versions } = used;
+        let mut ftl = Ftl::with_tables(config, tables)?;
+        ftl.map.set_planes(planes.into_owned())?;
+        ftl.cache = match (config.mapping.as_ref(), cache) {
+            (Some(mapping), Some(held)) => Some(MappingCache::holding(mapping, config.ftl.logical_pages, &held)?),
+            (None, None) => None,
+            _ => return None,
+        };
+        match &mut ftl.retries {
+            Some(retries) => retries.set_versions(versions.into_owned())?,
+            None if !versions.is_empty() => return None,
+            None => {}
+        }
+        Some(ftl)
     }
 }

@@ -31,6 +31,16 @@ impl Retries {
         config.retry.clone().map(|retry| Retries { config: retry, seed: config.seed, versions: versions() })
     }
 
+    /// Writes of each logical page so far.
+    pub(super) fn versions(&self) -> &[u16] {
+        &self.versions
+    }
+
+    /// Takes other numbers of writes; `None` if they are of a drive of another size.
+    pub(super) fn set_versions(&mut self, versions: Vec<u16>) -> Option<()> {
+        (versions.len() == self.versions.len()).then(|| self.versions = versions)
+    }
+
     /// `lpn` has been written once more.
     pub(super) fn written(&mut self, lpn: Lpn) {
         let version = &mut self.versions[lpn.0 as usize];

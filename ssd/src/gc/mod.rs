@@ -17,6 +17,8 @@ use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, Duration, FlowId, Lpn, Owner, PlaneId, Ppa, Time, Transaction, TxnId, UnitId};
 use prefetch_index::prefetch_index;
+use rand_pcg::Pcg64Mcg;
+pub(crate) use replay::UsedRest;
 pub(crate) use replay::bytes_of_writes;
 pub use replay::{Overwritten, Replay, Replayed, SavedState};
 use victim::{Jobs, Pins};
@@ -52,7 +54,7 @@ impl Gc {
     /// the formulas of `config` give.
     pub(crate) fn first(config: &Config, replayed: Option<Replayed>, free: bool) -> (Ftl, Gc) {
         let (ftl, jobs) = match replayed {
-            Some(Replayed { ftl, jobs }) => (ftl, jobs),
+            Some(Replayed { ftl, jobs, .. }) => (ftl, jobs),
             None => (Ftl::new(config), Jobs::new(config)),
         };
         let g = &config.geometry;
@@ -74,6 +76,11 @@ impl Gc {
     /// Whether victims are emptied at once from now on. No plane may be being collected.
     pub(crate) fn set_free(&mut self, free: bool) {
         self.free = free;
+    }
+
+    /// The generator of victim policies that sample at random.
+    pub(crate) fn rng(&self) -> &Pcg64Mcg {
+        self.jobs.rng()
     }
 
     /// Victims chosen, and the valid pages they had then.

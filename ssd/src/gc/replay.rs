@@ -40,14 +40,30 @@ pub(crate) fn bytes_of_writes(config: &Config, percent: u32) -> u64 {
     (planes * writes_of_plane(config, percent) * size_of::<Lpn>()) as u64
 }
 
-/// The state of a drive before its first request, made by replay.
+/// The state of a drive before its first request, made by replay or by an earlier use ([`crate::SavedUse`]).
 #[derive(Clone, Debug)]
 pub struct Replayed {
     pub(super) ftl: Ftl,
     pub(super) jobs: Jobs,
+    /// The rest of the state of a used drive.
+    pub(crate) used: Option<Box<UsedRest>>,
+}
+
+/// The state of a used drive besides its pages and blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct UsedRest {
+    /// What each part of the page buffer holds, if there is one.
+    pub(crate) buffer: Option<Vec<Vec<(u32, bool)>>>,
+    /// The generator of array times.
+    pub(crate) rng: Pcg64Mcg,
 }
 
 impl Replayed {
+    /// The state of a used drive.
+    pub(crate) fn of_use(config: &Config, ftl: Ftl, victim_rng: Pcg64Mcg, used: UsedRest) -> Replayed {
+        Replayed { ftl, jobs: Jobs::with_rng(config, victim_rng), used: Some(Box::new(used)) }
+    }
+
     /// The state that `config` asks for; `None` if a formula gives it.
     ///
     /// # Errors
@@ -123,7 +139,7 @@ impl Replay {
         if self.planes.is_some() {
             ftl.open_all_blocks();
         }
-        Replayed { ftl, jobs: Jobs::new(&self.config) }
+        Replayed { ftl, jobs: Jobs::new(&self.config), used: None }
     }
 
     /// Makes a part. `done` gets each plane when it has been overwritten.
@@ -174,7 +190,7 @@ impl<'de> DeserializeSeed<'de> for SavedState<'_> {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Replayed, D::Error> {
         let (tables, rng) = <(Tables<'_>, Pcg64Mcg)>::deserialize(deserializer)?;
         let ftl = Ftl::with_tables(self.0, tables).ok_or_else(|| D::Error::custom("of a drive of another size"))?;
-        Ok(Replayed { ftl, jobs: Jobs::with_rng(self.0, rng) })
+        Ok(Replayed { ftl, jobs: Jobs::with_rng(self.0, rng), used: None })
     }
 }
 
@@ -195,7 +211,7 @@ pub(super) fn in_order(config: &Config, percent: u32) -> Replayed {
     }
     jobs.reset_counts();
     ftl.reset_counts();
-    Replayed { ftl, jobs }
+    Replayed { ftl, jobs, used: None }
 }
 
 /// Overwrites a plane as [`Jobs::overwrite`] does, with victims that are not sampled.

@@ -1,0 +1,35 @@
+//! The file with the drive's state between sessions, and its copy beside a record.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use flashlane_outputs::shown;
+use flashlane_sim::used_file;
+
+/// Takes the state away, since the drive goes on from it: none is left if the server is killed. A record that begins in it gets it beside
+/// itself.
+///
+/// # Errors
+/// A file that cannot be written or removed, in words; the state is still there then.
+pub(crate) fn take_away(state: &Path, record: Option<&Path>) -> Result<(), String> {
+    if let Some(record) = record {
+        let copy = used_file(record);
+        copied(state, &copy)
+            .map_err(|why| format!("{}: the drive's first state cannot be copied to it: {why}", shown::path(&copy)))?;
+    }
+    match fs::remove_file(state) {
+        Err(why) if why.kind() != io::ErrorKind::NotFound => {
+            Err(format!("{}: cannot be removed: {why}", shown::path(state)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Copies a file to one that must not be there yet.
+fn copied(from: &Path, to: &Path) -> io::Result<()> {
+    let mut from = File::open(from)?;
+    let mut to = OpenOptions::new().write(true).create_new(true).open(to)?;
+    io::copy(&mut from, &mut to)?;
+    to.sync_all()
+}

@@ -1,0 +1,161 @@
+//! A used drive's state, stored and taken up by a device built later: it acts as the one that was used.
+
+use crate::common::play::{Mix, TestRequest, asks, hand_over};
+use crate::common::table1;
+use flashlane_audit::{Auditor, Policy, Start};
+use flashlane_core::{Completion, Duration, Time};
+use flashlane_sched::catalogue::{Recipe, build, schedulers};
+use flashlane_ssd::config::{Buffer, Config, FlowConfig, Latency, Mapping, Precondition, Victim};
+use flashlane_ssd::{Device, Replayed, SavedUse};
+use rand_pcg::Pcg64Mcg;
+use serde::de::DeserializeSeed;
+
+/// A small drive that collects garbage all the time, with random victims and random times.
+fn drive() -> Config {
+    let mut config = table1(2, 2);
+    (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
+    config.geometry.pages_per_block = 16;
+    config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
+    config.precondition = Precondition::Steady;
+    config.gc.victim = Victim::DChoices(3);
+    config.nand.read = Latency::Gaussian { mean: Duration::from_us(75), sd: Duration::from_us(5) };
+    config.flows = (0..2).map(|_| FlowConfig::at_priority(0)).collect();
+    config
+}
+
+fn with_buffer() -> Config {
+    let write_back = Buffer {
+        pages: 64,
+        per_flow: true,
+        write_back: true,
+        protected: true,
+        read_allocate: true,
+        flush_above: 20,
+        merge_writes: true,
+    };
+    Config { buffer: Some(write_back), ..drive() }
+}
+
+/// With fewer entries of the map in memory than the drive has.
+fn with_mapping() -> Config {
+    let mut config = drive();
+    config.ftl.logical_pages = config.geometry.planes() * 16 * 15;
+    config.mapping = Some(Mapping {
+        entries: 200,
+        host_entries: 50,
+        entries_per_page: 64,
+        entry_bytes: 8,
+        read_bytes: 512,
+        warm: true,
+    });
+    config
+}
+
+/// The schedulers that remember nothing of what was before: no counts of channels, no owners of pages.
+fn recipes() -> Vec<Recipe> {
+    let all = schedulers().iter().map(|row| Recipe { base: Some(row.name.to_owned()), ..Recipe::default() });
+    let forgets = |recipe: &Recipe| {
+        build(recipe).is_ok_and(|scheduler| {
+            let declares = scheduler.declares();
+            !declares.admit.needs_buffer && !declares.order.needs.estimates && !declares.keeps().page_flows
+        })
+    };
+    all.filter(forgets).collect()
+}
+
+fn requests(config: &Config, start: u64, seed: u64) -> Vec<TestRequest> {
+    let mix = Mix { requests: 500, gap: 40_000, reads: 40, pages: 4, hot: 20, partial: 30, scattered: 20 };
+    let mut asks = asks(config, &mix, &mut Pcg64Mcg::new(u128::from(seed) | 1));
+    asks.iter_mut().for_each(|ask| ask.at += start);
+    asks
+}
+
+fn serve(device: &mut Device, asks: &[TestRequest]) -> Vec<Completion> {
+    for (ask, id) in asks.iter().zip(0..) {
+        device.advance(Time::from_ns(ask.at));
+        hand_over(device, id, ask);
+    }
+    assert!(device.drain(Time::LAST));
+    assert_eq!((device.fault(), device.outstanding()), (None, 0));
+    device.check();
+    std::mem::take(device.completions())
+}
+
+fn stored(device: &Device) -> Vec<u8> {
+    postcard::to_stdvec(&device.used_state()).expect("stored")
+}
+
+fn read(config: &Config, bytes: &[u8]) -> Result<Replayed, postcard::Error> {
+    SavedUse(config).deserialize(&mut postcard::Deserializer::from_bytes(bytes))
+}
+
+const LATER: u64 = 10_000_000_000;
+
+/// Under every scheduler, and from every one to the next: the same completions, and the same state after them.
+#[test]
+fn a_drive_taken_up_acts_as_the_used_one() {
+    for (config, name) in [(drive(), "plain"), (with_buffer(), "buffer"), (with_mapping(), "mapping")] {
+        config.check().expect("a legal drive");
+        let all = recipes();
+        assert!(all.len() > 10, "{}", all.len());
+        for (i, recipe) in all.iter().enumerate() {
+            let before = &all[(i + 1) % all.len()];
+            let mut used = Device::new(&config, build(before).expect("a recipe")).expect("a legal drive");
+            serve(&mut used, &requests(&config, 0, i as u64));
+            let bytes = stored(&used);
+            let state = read(&config, &bytes).expect("a state");
+            let mut later = Device::in_state(&config, build(recipe).expect("a recipe"), Some(state)).expect("legal");
+            assert!(later.began_used() && stored(&later) == bytes, "{name}, {recipe:?}");
+            used.change_scheduler(&config, build(recipe).expect("a recipe"));
+            let asks = requests(&config, LATER, 100 + i as u64);
+            let (one, other) = (serve(&mut used, &asks), serve(&mut later, &asks));
+            let differing = one.iter().zip(&other).find(|(one, other)| one != other);
+            assert_eq!(differing, None, "{name}, {before:?} to {recipe:?}");
+            assert!(later.totals().erases > 20 && later.totals().erases < used.totals().erases);
+            assert!(stored(&used) == stored(&later), "{name}, {recipe:?}");
+        }
+    }
+}
+
+/// The auditor knows such a drive's pages from the device, and finds nothing wrong.
+#[test]
+fn the_auditor_takes_it_up_too() {
+    for config in [drive(), with_buffer(), with_mapping()] {
+        for recipe in &recipes()[..6] {
+            let scheduler = || build(recipe).expect("a recipe");
+            let mut used = Device::new(&config, scheduler()).expect("a legal drive");
+            serve(&mut used, &requests(&config, 0, 7));
+            let state = read(&config, &stored(&used)).expect("a state");
+            let mut later = Device::in_state(&config, scheduler(), Some(state)).expect("legal");
+            later.report_events();
+            let mut auditor = {
+                let (lpn_of, written) =
+                    (|plane, ppa| later.lpn_at(plane, ppa), |plane, block| later.written_in(plane, block));
+                Auditor::new(&config, Policy::of(&scheduler()), Start::Known { lpn_of: &lpn_of, written: &written }, 8)
+            };
+            auditor.memory_holds(&later.buffered(), &later.held_entries());
+            serve(&mut later, &requests(&config, LATER, 8));
+            later.events().drain(..).for_each(|event| auditor.observe(&event));
+            let verdict = auditor.finish();
+            assert!(verdict.is_clean(), "{recipe:?}: {verdict}");
+        }
+    }
+}
+
+/// The state of a drive of another size, or with another buffer, is refused.
+#[test]
+fn another_drive_refuses_it() {
+    let config = with_buffer();
+    let fcfs = || build(&recipes()[0]).expect("a recipe");
+    let mut used = Device::new(&config, fcfs()).expect("a legal drive");
+    serve(&mut used, &requests(&config, 0, 9));
+    let bytes = stored(&used);
+    assert!(read(&config, &bytes).is_ok());
+    let mut larger = config.clone();
+    larger.geometry.blocks_per_plane += 2;
+    let mut smaller_buffer = config.clone();
+    smaller_buffer.buffer.as_mut().expect("a buffer").pages = 8;
+    for other in [larger, smaller_buffer, drive(), Config { mapping: with_mapping().mapping, ..config }] {
+        assert!(read(&other, &bytes).is_err());
+    }
+}
