@@ -30,6 +30,7 @@ pub const PRESETS: &[Preset] = presets![
     "sos-msst13",
     "cosmos-openssd",
     "modern-tlc",
+    "client-qlc",
     "unit-cycle",
 ];
 

@@ -128,6 +128,18 @@ fn a_small_read_on_cosmos_takes_361_us() {
     assert_eq!((c.geometry.units(), c.buffer.map(|b| b.pages)), (4, Some(64)));
 }
 
+/// 4 planes of 16 KiB in a program's time, from each of four dies, are 119 MB/s; the map takes 125 MB, of which 17 MB are held.
+#[test]
+fn client_qlc_writes_119_mb_per_s_and_holds_an_eighth_of_its_map() {
+    let c = preset("client-qlc");
+    let stripe = f64::from(c.geometry.page_bytes * c.geometry.planes());
+    assert!((stripe / 2.2e-3 / 1e6 - 119.2).abs() < 0.1);
+    assert_eq!((c.nand.program, c.geometry.units()), (Latency::Constant(Duration::from_us(2_200)), 4));
+    let mapping = c.mapping.expect("a map on the flash");
+    let held = f64::from(mapping.entries + mapping.host_entries) / f64::from(c.ftl.logical_pages);
+    assert!((held - 0.1363).abs() < 1e-4, "{held}");
+}
+
 /// Model 0.6: page `lpn` lies on chip `lpn` modulo the chips, a read is 1 cycle, a write 4, a cycle 1,000 ns.
 #[test]
 fn a_cycle_is_a_microsecond_and_pages_go_round_the_chips() {

@@ -151,6 +151,7 @@ fn the_hashes_of_the_presets() {
         ("sos-msst13", "50277ff3e1b927b6"),
         ("cosmos-openssd", "8266b6e1b2ecfbcb"),
         ("modern-tlc", "99578b2a46cf21c0"),
+        ("client-qlc", "f949170d1a689581"),
         ("unit-cycle", "1da24e5dfee0f669"),
     ];
     assert_eq!(hashes.iter().map(|(name, hash)| (*name, hash.as_str())).collect::<Vec<_>>(), kept);

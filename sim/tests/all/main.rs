@@ -38,6 +38,7 @@ mod retries;
 mod scenes;
 mod scenes_flin;
 mod scenes_front;
+mod shown;
 mod slacker;
 mod slacker_laws;
 mod sos;
