@@ -31,8 +31,10 @@ pub struct Io {
     pub id: RequestId,
     /// The application.
     pub flow: FlowId,
-    /// Read or write.
+    /// What it asks for.
     pub op: Op,
+    /// Whether it is a read or a write without force unit access: other I/Os are waited for by interrupt, and never predicted.
+    pub plain: bool,
     /// Its first logical page.
     pub page: u64,
     /// Pages it touches.
@@ -46,7 +48,7 @@ pub struct Seen {
     pub id: RequestId,
     /// The application.
     pub flow: FlowId,
-    /// Read or write.
+    /// What it asked for.
     pub op: Op,
     /// When the thread asked for it.
     pub called: Time,
@@ -167,13 +169,14 @@ impl Host {
                 self.add(thread)
             }
         };
-        let Io { id: request, op, page, pages, .. } = io;
+        let Io { id: request, op, plain, page, pages, .. } = io;
         let cpu = self.threads[id as usize].cpu as usize;
         self.run_cpu(cpu, now + INSTANT);
         let thread = &mut self.threads[id as usize];
         thread.io = Some(Pending {
             id: request,
             op,
+            plain,
             page,
             pages,
             called: now,

@@ -36,6 +36,8 @@ pub(crate) enum Activity {
 pub(crate) struct Pending {
     pub id: RequestId,
     pub op: Op,
+    /// A read or a write without force unit access.
+    pub plain: bool,
     /// First page.
     pub page: u64,
     pub pages: u32,

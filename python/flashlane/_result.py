@@ -100,13 +100,15 @@ class Summary(Record):
             if len(run["flows"]) > 1:
                 flows += [(flow["name"], flow["figures"], flow["slowdown"]) for flow in run["flows"]]
             for flow, figures, slowdown in flows:
-                for op in ("all", "read", "write"):
-                    responses = figures[op]
+                commands = figures.get("commands") or {}
+                of = {op: figures[op] for op in ("all", "read", "write")} | {op: commands.get(op) for op in ("trim", "write_zeroes", "flush")}
+                for op, responses in of.items():
                     if responses is None or (op != "all" and responses["requests"] == figures["completed"]):
                         continue
                     times = [_time(responses[key]) for key in ("mean_ns", "p50_ns", "p99_ns", "p99_9_ns")]
                     slow = f"{slowdown:.2f}" if slowdown is not None and op == "all" else ""
-                    kind = "" if op == "all" else f" {op}s"
+                    plural = {"all": "", "write_zeroes": " write zeroes", "flush": " flushes"}
+                    kind = plural.get(op, f" {op}s")
                     rows.append((run["name"], flow + kind, f"{responses['requests']:,}", "-" if responses["iops"] is None else f"{responses['iops']:,.0f}", *times, slow))
         cells = lambda tag, row: "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)  # noqa: E731
         body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)

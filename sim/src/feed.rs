@@ -80,11 +80,11 @@ impl Feed {
         self.closed_loop
     }
 
-    /// Requests that the source left out (beyond the drive, of an illegal size), where the user asked for that.
-    pub fn rejected(&self) -> u64 {
+    /// Requests that the source left out (beyond the drive, of an illegal size), where the user asked for that, by kind.
+    pub fn rejected(&self) -> [u64; Op::ALL.len()] {
         match &self.source {
             Kind::Trace(reader, _) => reader.rejected(),
-            Kind::Synthetic(_) | Kind::Scene(_) => 0,
+            Kind::Synthetic(_) | Kind::Scene(_) => [0; Op::ALL.len()],
         }
     }
 

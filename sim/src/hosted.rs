@@ -228,7 +228,7 @@ impl Simulation<'_> {
             }
             Span::Pages(pages) => (pages.first().map_or(0, |lpn| u64::from(lpn.0)), pages.len() as u64),
         };
-        let io = Io { id, flow: FlowId(flow as u16), op, page, pages: pages as u32 };
+        let io = Io { id, flow: FlowId(flow as u16), op, plain: op.is_data() && !fua, page, pages: pages as u32 };
         run.host.call(now, io);
         if let Span::Bytes { offset, .. } = &extent {
             self.device.prefetch(*offset);

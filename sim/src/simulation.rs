@@ -2,7 +2,7 @@
 //! is done.
 
 use flashlane_core::decide::Scheduler;
-use flashlane_core::{Completion, Duration, Extent, FlowId, Request, RequestId, Time};
+use flashlane_core::{Completion, Duration, Extent, FlowId, Op, Request, RequestId, Time};
 use flashlane_sched::order::KnownResponses;
 use flashlane_ssd::{Config, Device, Replayed};
 
@@ -18,7 +18,9 @@ use super::progress::Reported;
 use super::transactions::TransactionRecords;
 use flashlane_audit::Verdict;
 use flashlane_core::arrival::{Arrival, Source, Span};
-use flashlane_report::metrics::{Activity, Estimation, FlowMetrics, LoadWindow, Pairs, ResponseTimes, Slack};
+use flashlane_report::metrics::{
+    Activity, Estimation, FlowMetrics, KindCounts, LoadWindow, Pairs, ResponseTimes, Slack,
+};
 use flashlane_report::results::{DeviceStats, Recorded};
 
 /// Progress is reported once in this many requests.
@@ -424,17 +426,17 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Checks that no request is lost: produced = completed + rejected, for each flow.
+    /// Checks that no request is lost: produced = completed + rejected, for each flow and kind.
     fn check_conservation(&mut self) -> Result<(), RunError> {
         for (flow, FlowState { feed, metrics, .. }) in self.flows.iter_mut().enumerate() {
-            metrics.refuse(feed.as_ref().map_or(0, Feed::rejected));
-            if !metrics.balanced() {
-                return Err(RunError::Fault(format!(
-                    "flow {flow} lost requests: {} produced, {} completed, {} rejected",
-                    metrics.issued(),
-                    metrics.completed(),
-                    metrics.rejected()
-                )));
+            metrics.refuse(feed.as_ref().map_or([0; Op::ALL.len()], Feed::rejected));
+            for (op, KindCounts { issued, completed, rejected }) in Op::ALL.into_iter().zip(metrics.by_kind()) {
+                if issued != completed + rejected {
+                    let op = op.name();
+                    return Err(RunError::Fault(format!(
+                        "flow {flow} lost requests ({op}): {issued} produced, {completed} completed, {rejected} rejected"
+                    )));
+                }
             }
         }
         Ok(())

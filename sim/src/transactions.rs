@@ -81,6 +81,7 @@ impl TransactionRecorder {
         for row in &mut held {
             row.actual_slack_ns = (!row.cancelled).then(|| last - row.done_ns);
             if measured
+                && completion.op.is_data()
                 && let Some(estimation) = &mut self.estimation
                 && let Some(sample) = row.sample()
             {

@@ -177,7 +177,8 @@ fn push(
     own: BTreeMap<&'static str, f64>,
 ) {
     let kinds = [("all", figures.all.as_ref()), ("read", figures.read.as_ref()), ("write", figures.write.as_ref())];
-    for (op, responses) in kinds {
+    let commands = figures.commands.iter().flat_map(|commands| commands.kinds());
+    for (op, responses) in kinds.into_iter().chain(commands.map(|(op, responses)| (op, Some(responses)))) {
         if op != "all" && responses.is_none() {
             continue;
         }

@@ -19,6 +19,9 @@ pub struct TraceCounts {
     pub requests: u64,
     /// Of these, those left out: beyond the drive, or of an illegal size.
     pub rejected: u64,
+    /// Those by kind, by [`Op::index`].
+    #[serde(skip)]
+    pub rejected_by_kind: [u64; Op::ALL.len()],
     /// Of these, those moved to their predecessor's time.
     pub clamped: u64,
     /// Of these, those wrapped into the drive.
@@ -30,6 +33,12 @@ pub(super) fn is_zero(count: &u64) -> bool {
 }
 
 impl TraceCounts {
+    /// Counts a request that is left out.
+    pub(super) fn reject(&mut self, op: Op) {
+        self.rejected += 1;
+        self.rejected_by_kind[op.index()] += 1;
+    }
+
     /// Requests yielded.
     pub fn issued(&self) -> u64 {
         self.requests - self.rejected

@@ -269,7 +269,7 @@ impl TraceSource {
     #[cold]
     fn bad_size(&mut self, record: &Record) -> Result<(), WorkloadError> {
         if self.options.sizes == Sizes::Reject {
-            self.counts.rejected += 1;
+            self.counts.reject(record.op);
             return Ok(());
         }
         let message = format!(
@@ -285,7 +285,7 @@ impl TraceSource {
         let (offset, length, capacity) = (record.offset, record.length, self.capacity_bytes);
         match self.options.beyond {
             Beyond::Reject => {
-                self.counts.rejected += 1;
+                self.counts.reject(record.op);
                 Ok(None)
             }
             Beyond::Wrap if length <= capacity => {

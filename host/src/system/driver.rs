@@ -47,7 +47,7 @@ impl Host {
         if let (Some(free), true) = (free_pages, self.config.waiting.buffer_hits) {
             self.buffer_of(flow).reported(free, io.reserved_pages);
         }
-        let Some(Served { from_memory }) = served else { return };
+        let Some(Served { from_memory }) = served.filter(|_| io.plain) else { return };
         let counts = if io.op == Op::Read { &mut self.meter.reads } else { &mut self.meter.writes };
         match (io.predicted_hit, from_memory) {
             (true, true) => counts.hit += 1,
@@ -101,11 +101,13 @@ impl Host {
     pub(super) fn submit(&mut self, id: ThreadId, now: Time) {
         let Thread { cpu, flow, io: Some(io), .. } = &mut self.threads[id as usize] else { return };
         io.submitted = now;
-        let Pending { id: request, op, page, pages, .. } = *io;
+        let Pending { id: request, op, plain, page, pages, .. } = *io;
         let (cpu, flow, waiting) = (*cpu as usize, *flow, &self.config.waiting);
         let small_read = op == Op::Read && pages == 1;
         let (mut activity, mut predicted_hit, mut reserved_pages) = (Activity::Sleep, false, 0);
-        if waiting.completion == Completion::Poll {
+        if !plain {
+            // Waited for by interrupt, however others are.
+        } else if waiting.completion == Completion::Poll {
             activity = Activity::Spin(Time::NEVER);
         } else if op == Op::Write && waiting.buffer_hits {
             if self.buffer_of(flow).takes(pages) {

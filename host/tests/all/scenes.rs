@@ -174,6 +174,39 @@ fn at_time_0_the_cpu_is_the_burners() {
     assert_eq!(added.collect::<Vec<_>>(), [[70, 50], [70, 50]]);
 }
 
+/// A flush and a write with force unit access sleep until the interrupt where others spin: with polling, and with space in the buffer.
+#[test]
+fn what_is_no_plain_read_or_write_is_waited_for_by_interrupt() {
+    let mut with_space = plain(Completion::Irq);
+    (with_space.waiting.buffer_hits, with_space.buffer_pages) = (true, Some(64));
+    for (config, op) in
+        [(plain(Completion::Poll), Op::Flush), (plain(Completion::Poll), Op::Read), (with_space, Op::Write)]
+    {
+        let interrupts = [false, true].map(|plain| {
+            let mut host = Host::new(&config);
+            host.call(Time::ZERO, Io { id: RequestId(0), flow: FlowId(0), op, plain, page: 0, pages: 1 });
+            host.settle(Time::ZERO);
+            while host.submissions().is_empty() {
+                let now = host.next_event();
+                host.advance(now);
+                host.settle(now);
+            }
+            let done = host.next_event().min(Time::from_ns(1_000_000)).max(Time::from_ns(500_000));
+            host.advance(done);
+            host.completed(done, RequestId(0), Some(64));
+            host.settle(done);
+            while host.seen().is_empty() {
+                let now = host.next_event();
+                host.advance(now);
+                host.settle(now);
+            }
+            let seen = host.seen()[0].seen;
+            host.counted(seen).0.interrupts
+        });
+        assert_eq!(interrupts, [1, 0], "{op:?}");
+    }
+}
+
 /// A thread that spins when counting ends has spun up to then: 5 us of submission, and of 100 us the rest. What it spins afterwards is not
 /// counted, and what it did not sleep through is not submission.
 #[test]
@@ -182,7 +215,7 @@ fn spinning_under_way_counts() {
         let mut config = plain(completion);
         config.costs.submit = us(50);
         let mut host = Host::new(&config);
-        let io = Io { id: RequestId(0), flow: FlowId(0), op: Op::Read, page: 0, pages: 1 };
+        let io = Io { id: RequestId(0), flow: FlowId(0), op: Op::Read, plain: true, page: 0, pages: 1 };
         host.call(Time::ZERO, io);
         host.settle(Time::ZERO);
         let mut now = Time::ZERO;

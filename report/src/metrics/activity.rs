@@ -104,8 +104,11 @@ impl Activity {
         }
     }
 
-    /// Counts a completed request.
+    /// Counts a completed read or write.
     pub fn completed(&mut self, completion: &Completion) {
+        if !completion.op.is_data() {
+            return;
+        }
         let response = completion.done.since(completion.arrival).ns();
         self.windows.complete(completion.op, completion.done.ns(), response);
     }

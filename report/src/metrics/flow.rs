@@ -6,23 +6,40 @@
 use flashlane_core::transaction::tag;
 use flashlane_core::{Completion, Op, Time};
 
-use super::{Histogram, Load, LoadWindow, Timeline};
+use super::{Histogram, KINDS, Load, LoadWindow, Timeline};
 
 /// Counts and response times of one flow in one run.
 #[derive(Clone, Debug)]
 pub struct FlowMetrics {
-    issued: u64,
-    rejected: u64,
+    /// By [`Op::index`], as the next three.
+    issued: [u64; KINDS],
+    rejected: [u64; KINDS],
     /// Requests that completed but are left out of the figures (warm-up).
-    unmeasured: u64,
+    unmeasured: [u64; KINDS],
+    bytes: [u64; KINDS],
     /// `NEVER` until the first request arrives.
     first_arrival: Time,
     last_arrival: Time,
     last_completion: Time,
-    bytes: [u64; 2],
     touched: Touched,
     timelines: [Timeline; 2],
+    /// Those of trims, write zeroes and flushes; `None` until one completes.
+    commands: Option<Box<[Timeline; COMMANDS]>>,
     load: Load,
+}
+
+/// Kinds of requests that move no data: those after reads and writes.
+const COMMANDS: usize = KINDS - 2;
+
+/// Requests of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KindCounts {
+    /// Produced by the flow.
+    pub issued: u64,
+    /// Completed, whether figures count them or not.
+    pub completed: u64,
+    /// Refused before they reached the device.
+    pub rejected: u64,
 }
 
 /// Requests affected by a mechanism of the scheduler, through at least one of their transactions (model 1.2).
@@ -39,15 +56,16 @@ pub struct Touched {
 impl Default for FlowMetrics {
     fn default() -> FlowMetrics {
         FlowMetrics {
-            issued: 0,
-            rejected: 0,
-            unmeasured: 0,
+            issued: [0; KINDS],
+            rejected: [0; KINDS],
+            unmeasured: [0; KINDS],
+            bytes: [0; KINDS],
             first_arrival: Time::NEVER,
             last_arrival: Time::ZERO,
             last_completion: Time::ZERO,
-            bytes: [0; 2],
             touched: Touched::default(),
             timelines: Default::default(),
+            commands: None,
             load: Load::default(),
         }
     }
@@ -70,13 +88,13 @@ impl FlowMetrics {
         if arrival < self.first_arrival {
             self.first_arrival = arrival;
         }
-        self.issued += 1;
+        self.issued[op.index()] += 1;
         self.last_arrival = self.last_arrival.max(arrival);
     }
 
     /// Counts a request of the flow that was refused before it reached the device.
-    pub fn reject(&mut self) {
-        self.rejected += 1;
+    pub fn reject(&mut self, op: Op) {
+        self.rejected[op.index()] += 1;
     }
 
     /// Counts a completed request of the flow.
@@ -87,6 +105,9 @@ impl FlowMetrics {
         let response = (completion.done - completion.arrival).ns();
         self.last_completion = self.last_completion.max(completion.done);
         self.bytes[direction] += completion.bytes;
+        if !completion.op.is_data() {
+            return self.complete_command(completion, response);
+        }
         self.timelines[direction].record(completion.done.ns(), response, completion.bytes);
         if completion.tags != 0 {
             self.touched.overtaking[direction] += u64::from(completion.tags & tag::OVERTOOK != 0);
@@ -95,18 +116,27 @@ impl FlowMetrics {
         }
     }
 
+    /// Counts a trim, write zeroes or a flush.
+    #[cold]
+    fn complete_command(&mut self, completion: &Completion, response: u64) {
+        let timeline = &mut self.commands.get_or_insert_default()[completion.op.index() - 2];
+        timeline.record(completion.done.ns(), response, completion.bytes);
+    }
+
     /// Counts a completed request of the flow that the figures leave out, because it arrived during warm-up.
     #[inline]
     pub fn complete_unmeasured(&mut self, window: &LoadWindow, completion: &Completion) {
         self.load.complete(window, completion.op, completion.done, completion.bytes);
         self.last_completion = self.last_completion.max(completion.done);
-        self.unmeasured += 1;
+        self.unmeasured[completion.op.index()] += 1;
     }
 
-    /// Counts `count` requests that the flow's source refused; when they would have arrived is unknown.
-    pub fn refuse(&mut self, count: u64) {
-        self.issued += count;
-        self.rejected += count;
+    /// Counts the requests that the flow's source refused, by kind; when they would have arrived is unknown.
+    pub fn refuse(&mut self, counts: [u64; KINDS]) {
+        for (kind, count) in counts.into_iter().enumerate() {
+            self.issued[kind] += count;
+            self.rejected[kind] += count;
+        }
     }
 
     /// Ends the run: its window is known.
@@ -116,9 +146,12 @@ impl FlowMetrics {
 
     /// Adds the requests of another flow of the run, for figures of several flows together.
     pub fn merge(&mut self, other: &FlowMetrics) {
-        self.issued += other.issued;
-        self.rejected += other.rejected;
-        self.unmeasured += other.unmeasured;
+        for kind in 0..KINDS {
+            self.issued[kind] += other.issued[kind];
+            self.rejected[kind] += other.rejected[kind];
+            self.unmeasured[kind] += other.unmeasured[kind];
+            self.bytes[kind] += other.bytes[kind];
+        }
         self.first_arrival = self.first_arrival.min(other.first_arrival);
         self.last_arrival = self.last_arrival.max(other.last_arrival);
         self.last_completion = self.last_completion.max(other.last_completion);
@@ -127,29 +160,41 @@ impl FlowMetrics {
         for direction in 0..2 {
             self.touched.overtaking[direction] += other.touched.overtaking[direction];
             self.touched.jumped[direction] += other.touched.jumped[direction];
-            self.bytes[direction] += other.bytes[direction];
             self.timelines[direction].merge(&other.timelines[direction]);
+        }
+        if let Some(commands) = &other.commands {
+            let own = self.commands.get_or_insert_default();
+            own.iter_mut().zip(&**commands).for_each(|(own, other)| own.merge(other));
         }
     }
 
     /// Requests the flow produced.
     pub fn issued(&self) -> u64 {
-        self.issued
+        self.issued.iter().sum()
     }
 
     /// Requests that completed.
     pub fn completed(&self) -> u64 {
-        self.unmeasured + self.timelines.iter().map(Timeline::count).sum::<u64>()
+        self.by_kind().iter().map(|counts| counts.completed).sum()
+    }
+
+    /// Requests of each kind, by [`Op::index`].
+    pub fn by_kind(&self) -> [KindCounts; KINDS] {
+        Op::ALL.map(|op| {
+            let measured = self.over_time(op).map_or(0, Timeline::count);
+            let [issued, unmeasured, rejected] = [self.issued, self.unmeasured, self.rejected].map(|of| of[op.index()]);
+            KindCounts { issued, completed: unmeasured + measured, rejected }
+        })
     }
 
     /// Requests refused before they reached the device.
     pub fn rejected(&self) -> u64 {
-        self.rejected
+        self.rejected.iter().sum()
     }
 
     /// Whether every request the flow produced is accounted for: completed or rejected.
     pub fn balanced(&self) -> bool {
-        self.issued == self.completed() + self.rejected
+        self.by_kind().iter().all(|kind| kind.issued == kind.completed + kind.rejected)
     }
 
     /// When the flow produced its first request; `None` if it never did.
@@ -172,7 +217,7 @@ impl FlowMetrics {
         &self.load
     }
 
-    /// Bytes of the measured requests of one direction.
+    /// Bytes of the measured requests of one kind.
     pub fn bytes(&self, op: Op) -> u64 {
         self.bytes[op.index()]
     }
@@ -182,9 +227,9 @@ impl FlowMetrics {
         self.touched
     }
 
-    /// Response times of one direction.
+    /// Response times of one kind.
     pub fn response(&self, op: Op) -> Histogram {
-        self.timelines[op.index()].total()
+        self.over_time(op).map_or_else(Histogram::new, Timeline::total)
     }
 
     /// Response times of reads and writes together.
@@ -194,9 +239,10 @@ impl FlowMetrics {
         all
     }
 
-    /// Response time over time of one direction.
-    pub fn over_time(&self, op: Op) -> &Timeline {
-        &self.timelines[op.index()]
+    /// Response time over time of one kind; `None` for a trim, write zeroes and a flush if there was none of the three.
+    pub fn over_time(&self, op: Op) -> Option<&Timeline> {
+        let commands = self.commands.as_deref().map_or(&[][..], |commands| &commands[..]);
+        self.timelines.iter().chain(commands).nth(op.index())
     }
 
     /// Response time over time of reads and writes together.
@@ -234,6 +280,38 @@ mod tests {
         flow
     }
 
+    /// Each kind is counted for itself, what was rejected and warm-up too; reads and writes together leave the others out.
+    #[test]
+    fn every_kind_balances_for_itself() {
+        let (mut flow, mut window) = (FlowMetrics::new(), LoadWindow::default());
+        let ops = [Op::Read, Op::Trim, Op::Trim, Op::Flush, Op::Write];
+        for (at, op) in (0..).zip(ops) {
+            flow.issue(&mut window, op, Time::from_ns(10 * at), true);
+        }
+        assert!(!flow.balanced());
+        flow.complete(&window, &completion(Op::Read, 0, 100));
+        flow.complete_unmeasured(&window, &completion(Op::Trim, 10, 20));
+        flow.complete(&window, &completion(Op::Trim, 20, 50));
+        flow.complete(&window, &Completion { bytes: 0, ..completion(Op::Flush, 30, 530) });
+        flow.complete(&window, &completion(Op::Write, 40, 240));
+        flow.refuse([0, 0, 3, 0, 0]);
+        let mut both = FlowMetrics::new();
+        both.merge(&flow);
+        both.merge(&run(&[completion(Op::Read, 0, 7)]));
+        let of = |issued, completed, rejected| KindCounts { issued, completed, rejected };
+        assert_eq!(flow.by_kind(), [of(1, 1, 0), of(1, 1, 0), of(5, 2, 3), of(0, 0, 0), of(1, 1, 0)]);
+        assert_eq!(both.by_kind(), [of(2, 2, 0), of(1, 1, 0), of(5, 2, 3), of(0, 0, 0), of(1, 1, 0)]);
+        for metrics in [&flow, &both] {
+            assert!(metrics.balanced());
+            assert_eq!((metrics.response(Op::Trim).sum(), metrics.response(Op::Flush).sum()), (30, 500));
+            assert_eq!((metrics.bytes(Op::Trim), metrics.bytes(Op::Flush)), (4_096, 0));
+        }
+        assert_eq!((flow.response_all().sum(), flow.completed(), flow.rejected()), (300, 5, 3));
+        assert!(run(&[completion(Op::Read, 0, 7)]).over_time(Op::Flush).is_none());
+        flow.reject(Op::Write);
+        assert!(!flow.balanced());
+    }
+
     #[test]
     fn reads_and_writes_are_kept_apart_and_together() {
         let flow =
@@ -254,7 +332,7 @@ mod tests {
         assert!(flow.balanced());
         flow.issue(&mut LoadWindow::default(), Op::Read, Time::from_ns(20), true);
         assert!(!flow.balanced());
-        flow.reject();
+        flow.reject(Op::Read);
         assert!(flow.balanced());
     }
 

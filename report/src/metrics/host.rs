@@ -27,10 +27,10 @@ pub struct Direction {
 }
 
 impl HostMetrics {
-    /// Counts an I/O.
+    /// Counts a read or a write; others are left out.
     #[inline]
     pub fn observe(&mut self, seen: &Seen) {
-        let direction = &mut self.directions[seen.op.index()];
+        let Some(direction) = self.directions.get_mut(seen.op.index()) else { return };
         direction.user.record((seen.seen - seen.called).ns());
         direction.before_ns += u128::from((seen.submitted - seen.called).ns());
         direction.device_ns += u128::from((seen.done - seen.submitted).ns());

@@ -25,7 +25,7 @@ mod window;
 pub use activity::{Activity, MAX_WINDOWS as MAX_ACTIVITY_WINDOWS, Measure, RowKind, STEPS, step_from};
 pub use estimation::{Estimation, PARTS, Sample, Sums};
 pub use fairness::{Fairness, slowdown};
-pub use flow::{FlowMetrics, Touched};
+pub use flow::{FlowMetrics, KindCounts, Touched};
 pub use histogram::{Bucket, Histogram};
 pub use host::{Direction as HostDirection, HostMetrics};
 pub use interval::mean_and_ci95;
@@ -34,3 +34,6 @@ pub use responses::ResponseTimes;
 pub use slack::Slack;
 pub use timeline::{Timeline, Window};
 pub use window::{BOTH, Load, LoadWindow, Rates};
+
+/// Kinds of requests.
+pub(crate) const KINDS: usize = flashlane_core::Op::ALL.len();

@@ -85,12 +85,15 @@ impl Default for ResponseTimes {
 }
 
 impl ResponseTimes {
-    /// Records a measured request. Requests left out (warm-up) are never recorded and form no pairs.
+    /// Records a measured read or write. Requests left out (warm-up) and those of other kinds are never recorded and form no pairs.
     ///
     /// # Errors
     /// If a temporary file cannot be written.
     #[inline]
     pub fn record(&mut self, completion: &Completion) -> Result<(), ResponseError> {
+        if !completion.op.is_data() {
+            return Ok(());
+        }
         let response = completion.done.since(completion.arrival).ns();
         let class = size_class(completion.pages) as u64 + 1;
         let entry = response << (CLASS_BITS + 1) | (completion.op.index() as u64) << CLASS_BITS | class;

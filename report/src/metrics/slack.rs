@@ -18,9 +18,9 @@ pub struct Slack {
 }
 
 impl Slack {
-    /// Counts the transactions of a request of `pages` pages; `ends` are the instants at which they ended, ns.
+    /// Counts the transactions of a read or a write of `pages` pages; `ends` are the instants at which they ended, ns.
     pub fn record(&mut self, op: Op, pages: u32, ends: &[u64]) {
-        let Some(&last) = ends.iter().max() else { return };
+        let Some(&last) = ends.iter().max().filter(|_| op.is_data()) else { return };
         let size = &mut self.size[size_class(pages)];
         for end in ends {
             self.direction[op.index()].record(last - end);

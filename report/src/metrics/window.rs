@@ -9,6 +9,8 @@
 
 use flashlane_core::{Op, Time};
 
+use super::KINDS;
+
 /// The window of a run as far as it is known.
 #[derive(Clone, Copy, Debug)]
 pub struct LoadWindow {
@@ -35,12 +37,12 @@ pub struct Load {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    arrivals: [u64; 2],
-    completions: [u64; 2],
-    bytes: [u64; 2],
+    arrivals: [u64; KINDS],
+    completions: [u64; KINDS],
+    bytes: [u64; KINDS],
 }
 
-/// Rates of one direction or of both.
+/// Rates of some kinds of requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
     /// Requests that arrived, per second.
@@ -129,9 +131,9 @@ impl Load {
         self.length_ns
     }
 
-    /// Rates of these directions; `None` without a window.
+    /// Rates of these kinds together; `None` without a window.
     pub fn rates(&self, ops: &[Op]) -> Option<Rates> {
-        let per_second = |of: &[u64; 2]| {
+        let per_second = |of: &[u64; KINDS]| {
             let sum: u64 = ops.iter().map(|op| of[op.index()]).sum();
             sum as f64 / self.length_ns as f64 * 1e9
         };
@@ -145,10 +147,10 @@ impl Load {
 
 impl Counts {
     fn add(&mut self, other: &Counts) {
-        for direction in 0..2 {
-            self.arrivals[direction] += other.arrivals[direction];
-            self.completions[direction] += other.completions[direction];
-            self.bytes[direction] += other.bytes[direction];
+        for kind in 0..KINDS {
+            self.arrivals[kind] += other.arrivals[kind];
+            self.completions[kind] += other.completions[kind];
+            self.bytes[kind] += other.bytes[kind];
         }
     }
 }

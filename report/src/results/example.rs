@@ -31,7 +31,7 @@ pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetri
         let bytes = 4_096 << draw(4);
         metrics.issue(&mut window, op, Time::from_ns(arrival), true);
         if draw(500) == 0 {
-            metrics.reject();
+            metrics.reject(op);
             continue;
         }
         completions.push(Completion {

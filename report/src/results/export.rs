@@ -26,7 +26,7 @@ pub const RESPONSE_COLUMNS: [ResponseColumn; 13] = [
     ("max_ns", |f| Some(f.max_ns as f64)),
 ];
 
-/// One row for each scheduler, flow (empty for all together) and kind of request (`all`, `read`, `write`) that completed any. Times are
+/// One row for each scheduler, flow (empty for all together) and kind of request (`all` reads and writes, `read`, `write`, `trim`, `write-zeroes`, `flush`) that completed any. Times are
 /// nanoseconds. What belongs to all flows together is in their rows only.
 pub fn csv(summary: &Summary) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -54,7 +54,8 @@ pub fn csv(summary: &Summary) -> String {
 
 fn kinds(figures: &FlowStats) -> impl Iterator<Item = (&'static str, &ResponseStats)> {
     let kinds = [("all", &figures.all), ("read", &figures.read), ("write", &figures.write)];
-    kinds.into_iter().filter_map(|(kind, responses)| Some((kind, responses.as_ref()?)))
+    let kinds = kinds.into_iter().filter_map(|(kind, responses)| Some((kind, responses.as_ref()?)));
+    kinds.chain(figures.commands.iter().flat_map(|commands| commands.kinds()))
 }
 
 fn optional(value: Option<f64>) -> String {

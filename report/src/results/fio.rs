@@ -45,7 +45,8 @@ fn job(name: &str, group: usize, info: &FlowInfo, figures: &FlowStats, run: &Sch
     let ms = figures.makespan_ns.div_ceil(1_000_000);
     // Rates are taken over the window; without one there are none.
     let runtime_ns = if figures.window_ns > 0 { figures.window_ns } else { figures.makespan_ns };
-    json!({
+    let commands = figures.commands.as_deref();
+    let mut job = json!({
         "jobname": name,
         "groupid": group,
         "error": 0,
@@ -53,10 +54,16 @@ fn job(name: &str, group: usize, info: &FlowInfo, figures: &FlowStats, run: &Sch
         "job options": options(name, info, figures, run),
         "read": direction(&figures.read, runtime_ns),
         "write": direction(&figures.write, runtime_ns),
-        "trim": direction(&None, 0),
+        "trim": commands.map_or_else(|| direction(&None, 0), |commands| direction(&commands.trim, runtime_ns)),
         "job_runtime": ms,
         "latency_depth": info.depth.unwrap_or(0),
-    })
+    });
+    if let Some(flushes) = commands.and_then(|commands| commands.flush.as_ref()) {
+        let mut times = latency(&Some(flushes.clone()));
+        times["percentile"] = percentiles(&bins(&flushes.cdf));
+        job["sync"] = json!({ "total_ios": flushes.requests, "lat_ns": times });
+    }
+    job
 }
 
 /// Job options in the form fio's tools read: all strings.

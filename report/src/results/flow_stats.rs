@@ -31,11 +31,40 @@ pub struct FlowStats {
     pub read: Option<ResponseStats>,
     /// Writes; null if none completed.
     pub write: Option<ResponseStats>,
+    /// Trims, write zeroes and flushes; missing if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commands: Option<Box<CommandStats>>,
     /// Response time over time.
     pub over_time: OverTime,
 }
 
-/// Rates and response times of the completed reads, writes, or both.
+/// Requests that move no data, and how many there were of each kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CommandStats {
+    /// Requests of each kind that there was.
+    pub received: Vec<KindRequests>,
+    /// Trims; null if none completed.
+    pub trim: Option<ResponseStats>,
+    /// Write zeroes; null if none completed.
+    pub write_zeroes: Option<ResponseStats>,
+    /// Flushes; null if none completed.
+    pub flush: Option<ResponseStats>,
+}
+
+/// Requests of one kind. Always issued = completed + rejected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KindRequests {
+    /// `read`, `write`, `trim`, `write-zeroes` or `flush`.
+    pub kind: String,
+    /// Requests the workload produced.
+    pub issued: u64,
+    /// Requests that completed.
+    pub completed: u64,
+    /// Requests refused before they reached the device.
+    pub rejected: u64,
+}
+
+/// Rates and response times of the completed requests of a kind, or of reads and writes together.
 ///
 /// A response time runs from the instant the host creates the request to the instant it sees it done. Percentiles are
 /// nearest-rank from a histogram of 64 buckets per octave: at most 0.79 % off, exact below 128 ns, never outside

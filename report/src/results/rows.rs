@@ -60,7 +60,7 @@ columns! {
     column("id", Kind::Long, "Number of the request, unique in the run, in order of issue.") => Cell::Number(row.0.id.0);
     column("flow", Kind::Short, "Number of its flow: the position in `flows` of summary.json, from 0.")
         => Cell::Number(row.0.flow.0.into());
-    column("op", Kind::Word, "`read` or `write`.") => Cell::Word(row.0.op.name());
+    column("op", Kind::Word, "`read`, `write`, `trim`, `write-zeroes` or `flush`.") => Cell::Word(row.0.op.name());
     column("lpn", Kind::Long, "First logical page it touches.") => Cell::Number(row.0.lpn.0.into());
     column("pages", Kind::Long, "Logical pages it touches.") => Cell::Number(row.0.pages.into());
     column(

@@ -183,8 +183,34 @@ impl FlowStats {
             all: ResponseStats::of(&metrics.response_all(), bytes, rates(&BOTH)),
             read: direction(Op::Read),
             write: direction(Op::Write),
+            commands: CommandStats::of(metrics),
             over_time: OverTime::of(metrics),
         }
+    }
+}
+
+impl CommandStats {
+    fn of(metrics: &FlowMetrics) -> Option<Box<CommandStats>> {
+        let by_kind = metrics.by_kind();
+        if by_kind.iter().skip(2).all(|kind| kind.issued == 0) {
+            return None;
+        }
+        let of = |op: Op| ResponseStats::of(&metrics.response(op), metrics.bytes(op), metrics.load().rates(&[op]));
+        let received = Op::ALL.into_iter().zip(by_kind).filter(|(_, kind)| kind.issued > 0);
+        let received = received.map(|(op, kind)| KindRequests {
+            kind: op.name().to_owned(),
+            issued: kind.issued,
+            completed: kind.completed,
+            rejected: kind.rejected,
+        });
+        let [trim, write_zeroes, flush] = [Op::Trim, Op::WriteZeroes, Op::Flush].map(of);
+        Some(Box::new(CommandStats { received: received.collect(), trim, write_zeroes, flush }))
+    }
+
+    /// Those that completed, each with its kind.
+    pub fn kinds(&self) -> impl Iterator<Item = (&'static str, &ResponseStats)> {
+        let all = [(Op::Trim, &self.trim), (Op::WriteZeroes, &self.write_zeroes), (Op::Flush, &self.flush)];
+        all.into_iter().filter_map(|(op, stats)| Some((op.name(), stats.as_ref()?)))
     }
 }
 
@@ -221,12 +247,8 @@ impl OverTime {
     fn of(metrics: &FlowMetrics) -> OverTime {
         let all = metrics.over_time_all();
         let width_ns = all.width_ns();
-        OverTime {
-            width_ns,
-            read: Series::of(metrics.over_time(Op::Read), width_ns),
-            write: Series::of(metrics.over_time(Op::Write), width_ns),
-            all: Series::of(&all, width_ns),
-        }
+        let of = |op| metrics.over_time(op).map_or_else(Series::default, |timeline| Series::of(timeline, width_ns));
+        OverTime { width_ns, read: of(Op::Read), write: of(Op::Write), all: Series::of(&all, width_ns) }
     }
 }
 

@@ -21,7 +21,9 @@ pub fn render(summary: &Summary) -> String {
     let mut text = String::new();
     let runs = &summary.schedulers;
     if !runs.is_empty() {
-        section(&mut text, "All requests", response(runs, |run| &run.total.all, |c| c.all.as_ref()));
+        let with_commands = runs.iter().any(|run| run.total.commands.is_some());
+        let title = if with_commands { "All reads and writes" } else { "All requests" };
+        section(&mut text, title, response(runs, |run| &run.total.all, |c| c.all.as_ref()));
         // With one direction only, its rows would repeat those of all requests.
         let both = runs.iter().any(|run| run.total.read.is_some()) && runs.iter().any(|run| run.total.write.is_some());
         if both {
@@ -52,9 +54,12 @@ pub fn render(summary: &Summary) -> String {
     text
 }
 
-/// What is there only if it was asked for.
+/// What is there only if it was asked for, or occurred.
 pub(super) fn asked(summary: &Summary) -> String {
     let (mut text, runs) = (String::new(), &summary.schedulers);
+    if runs.iter().any(|run| run.total.commands.is_some()) {
+        section(&mut text, "Trims, write zeroes and flushes", commands(runs));
+    }
     if let Some(ceiling) = &summary.ceiling {
         text.push_str(&format!("{}\n", ceiling_text::title(ceiling)));
         for note in &ceiling.notes {
@@ -138,6 +143,19 @@ fn response<'a>(
             );
         }
         table.add_row(row);
+    }
+    table
+}
+
+/// Requests that move no data: a row for each scheduler and kind.
+fn commands(runs: &[SchedulerResult]) -> Table {
+    let mut table = table(["scheduler", "kind", "requests", "served", "mean", "p50", "p95", "p99", "max"]);
+    for run in runs {
+        for (kind, f) in run.total.commands.iter().flat_map(|commands| commands.kinds()) {
+            let times = [f.p50_ns, f.p95_ns, f.p99_ns, f.max_ns].map(|ns| time(ns as f64));
+            let first = [run.label(), kind.into(), count(f.requests), or_dash(f.iops, number), time(f.mean_ns)];
+            table.add_row(first.into_iter().chain(times));
+        }
     }
     table
 }
@@ -438,9 +456,10 @@ fn conservation(runs: &[SchedulerResult]) -> String {
     let lines: Vec<String> = runs
         .iter()
         .map(|run| {
-            let (received, done, refused) = (run.total.issued, run.total.completed, run.total.rejected);
-            let sign = if received == done + refused { "=" } else { "!=" };
-            format!("received {} {sign} completed {} + rejected {}", count(received), count(done), count(refused))
+            let all = received(run.total.issued, run.total.completed, run.total.rejected);
+            let kinds = run.total.commands.iter().flat_map(|commands| &commands.received);
+            let kinds = kinds.map(|k| format!("\n  {}: {}", k.kind, received(k.issued, k.completed, k.rejected)));
+            std::iter::once(all).chain(kinds).collect::<String>()
         })
         .collect();
     match lines.split_first() {
@@ -452,10 +471,41 @@ fn conservation(runs: &[SchedulerResult]) -> String {
     }
 }
 
+fn received(received: u64, done: u64, refused: u64) -> String {
+    let sign = if received == done + refused { "=" } else { "!=" };
+    format!("received {} {sign} completed {} + rejected {}", count(received), count(done), count(refused))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::results::example::example;
+    use crate::results::flow_stats::{CommandStats, KindRequests};
+
+    /// Trims and flushes have a table and a line of counts; without them nothing of it is there.
+    #[test]
+    fn other_kinds_have_rows_of_their_own() {
+        let mut summary = example();
+        let plain = render(&summary);
+        assert!(plain.contains("All requests\n") && !plain.contains("flush"), "{plain}");
+        let run = &mut summary.schedulers[0];
+        let flush = run.total.read.clone();
+        let mean = time(flush.as_ref().unwrap().mean_ns);
+        let kind =
+            |kind: &str, rejected| KindRequests { kind: kind.into(), issued: 9, completed: 9 - rejected, rejected };
+        let received = vec![kind("read", 0), kind("trim", 9), kind("flush", 2)];
+        run.total.commands = Some(Box::new(CommandStats { received, trim: None, write_zeroes: None, flush }));
+        let text = render(&summary);
+        assert!(
+            text.contains("All reads and writes\n")
+                && text.contains("\n  trim: received 9 = completed 0 + rejected 9\n"),
+            "{text}"
+        );
+        let rows: Vec<&str> = text.split("Trims, write zeroes and flushes\n").nth(1).unwrap().lines().take(3).collect();
+        assert!(rows[1].contains(" flush ") && rows[1].contains(&mean) && rows[2].is_empty(), "{rows:?}");
+        let csv = super::super::export::csv(&summary);
+        assert_eq!(csv.lines().filter(|line| line.contains(",,flush,")).count(), 1, "{csv}");
+    }
 
     #[test]
     fn fits_the_terminal_and_shows_the_figures() {

@@ -14,16 +14,18 @@ use flashlane_core::arrival::{Arrival, Span};
 const BLOCK: usize = 64 << 10;
 /// Bytes past the last request that may be read with it.
 const PAD: usize = 8;
-/// The most bytes that a request takes: two bytes of widths, its kind, six fields.
-const LARGEST: usize = 3 + 6 * 8;
+/// Kinds of requests.
+const KINDS: usize = Op::ALL.len();
+/// The most bytes that a request takes: two bytes of widths, its kind, five fields, and a byte and a field a kind.
+const LARGEST: usize = 3 + 5 * 8 + KINDS * 9;
 /// Requests of most traces begin and end at multiples of 512 bytes.
 const SECTOR_SHIFT: u32 = 9;
 
 /// Counts of what a trace's reader left out or changed.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(super) struct Changes {
-    /// Requests left out.
-    pub rejected: u64,
+    /// Requests left out, by [`Op::index`].
+    pub rejected: [u64; KINDS],
     /// Requests moved to their predecessor's time.
     pub clamped: u64,
     /// Requests wrapped into the drive.
@@ -33,7 +35,7 @@ pub(super) struct Changes {
 impl Changes {
     fn map(self, other: Changes, of: impl Fn(u64, u64) -> u64) -> Changes {
         Changes {
-            rejected: of(self.rejected, other.rejected),
+            rejected: std::array::from_fn(|kind| of(self.rejected[kind], other.rejected[kind])),
             clamped: of(self.clamped, other.clamped),
             wrapped: of(self.wrapped, other.wrapped),
         }
@@ -43,9 +45,11 @@ impl Changes {
 /// The bits of a request's first byte: 2 for the width of each field, one for the direction, one for a second byte that follows.
 const WRITE: u8 = 1 << 6;
 const MORE: u8 = 1 << 7;
-/// The bits of its second byte: 2 for the width of each of the [`Changes`], one for a third byte with the request's kind.
+/// The bits of its second byte: 2 for the width of each of the last two [`Changes`], one for requests left out, of which a width and a
+/// number for each kind follow, one for a byte with the request's kind.
+const REJECTED: u8 = 1 << 5;
 const KIND: u8 = 1 << 6;
-/// The bit of its third byte for force unit access; the others are [`Op::index`].
+/// The bit of the byte with its kind for force unit access; the others are [`Op::index`].
 const FUA: u8 = 1 << 7;
 
 /// Requests being packed into blocks.
@@ -102,13 +106,19 @@ impl Packer {
         self.put_byte(head);
         if has_more {
             let since = changes.map(self.counted, |now, before| now - before);
-            let fields = [since.rejected, since.clamped, since.wrapped];
+            let fields = [since.clamped, since.wrapped];
             let widths = fields.map(width);
-            self.put_byte(widths[0] | widths[1] << 2 | widths[2] << 4 | if is_plain { 0 } else { KIND });
+            let rejects = since.rejected != [0; KINDS];
+            let flags = if rejects { REJECTED } else { 0 } | if is_plain { 0 } else { KIND };
+            self.put_byte(widths[0] | widths[1] << 2 | flags);
             if !is_plain {
                 self.put_byte(arrival.op as u8 | if arrival.fua { FUA } else { 0 });
             }
             self.put(fields, widths);
+            for count in since.rejected.into_iter().filter(|_| rejects) {
+                self.put_byte(width(count));
+                self.put([count], [width(count)]);
+            }
             self.counted = changes;
         }
         self.put(fields, widths);
@@ -125,7 +135,7 @@ impl Packer {
 
     /// Writes eight bytes a field, of which the next field overwrites those that are not needed.
     #[inline]
-    fn put(&mut self, fields: [u64; 3], widths: [u8; 3]) {
+    fn put<const N: usize>(&mut self, fields: [u64; N], widths: [u8; N]) {
         for (field, width) in fields.into_iter().zip(widths) {
             self.bytes[self.used..self.used + 8].copy_from_slice(&field.to_le_bytes());
             self.used += 1 << width;
@@ -211,11 +221,13 @@ impl Unpacker {
         self.at += 1;
         let kind = (widths & KIND != 0).then(|| block[self.at]);
         self.at += usize::from(kind.is_some());
-        let since = Changes {
-            rejected: self.field(block, widths),
-            clamped: self.field(block, widths >> 2),
-            wrapped: self.field(block, widths >> 4),
-        };
+        let [clamped, wrapped] = [0, 2].map(|shift| self.field(block, widths >> shift));
+        let mut since = Changes { clamped, wrapped, ..Changes::default() };
+        for count in since.rejected.iter_mut().filter(|_| widths & REJECTED != 0) {
+            let width = block[self.at];
+            self.at += 1;
+            *count = self.field(block, width);
+        }
         self.changes = self.changes.map(since, |before, since| before + since);
         kind
     }
@@ -264,7 +276,7 @@ mod tests {
     #[test]
     fn requests_of_every_width_come_back() {
         let none = Changes::default();
-        let some = Changes { rejected: 3, clamped: 0, wrapped: 70_000 };
+        let some = Changes { rejected: [3, 0, 0, 0, 0], clamped: 0, wrapped: 70_000 };
         let more = Changes { clamped: 1, ..some };
         let requests = [
             (bytes(0, Op::Read, 0, 512), none),
@@ -295,7 +307,8 @@ mod tests {
                 requests.push((bytes(at, op, value * unit, unit), changes));
                 requests.push((bytes(at, op, unit, value.max(1) * unit), changes));
                 let Changes { rejected, clamped, wrapped } = changes;
-                changes = Changes { rejected: rejected + value, clamped: clamped + value / 2, wrapped: wrapped + 1 };
+                let rejected = std::array::from_fn(|kind| rejected[kind] + if kind == 3 { 0 } else { value });
+                changes = Changes { rejected, clamped: clamped + value / 2, wrapped: wrapped + 1 };
             }
         }
         let (found, shapes) = there_and_back(&requests);

@@ -79,7 +79,10 @@ pub fn reads(config: &Config, count: u64, script: impl Fn(u64) -> Script) -> (Ve
         host.advance(now);
         let new: Vec<Seen> = host.seen().drain(..).collect();
         if (now == Time::ZERO || !new.is_empty()) && next < count {
-            host.call(now, Io { id: RequestId(next), flow: FlowId(0), op: Op::Read, page: next, pages: 1 });
+            host.call(
+                now,
+                Io { id: RequestId(next), flow: FlowId(0), op: Op::Read, plain: true, page: next, pages: 1 },
+            );
             next += 1;
         }
         seen.extend(new);

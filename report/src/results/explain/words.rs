@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use flashlane_core::Op;
 use flashlane_core::transaction::FlashOp;
 
 use super::{Account, Occupant, RequestHistory, TransactionHistory, Wait};
@@ -16,7 +15,7 @@ const TOLD: usize = 3;
 pub fn history(history: &RequestHistory, scheduler: &str, decisions: &Decisions, flows: &[String]) -> String {
     let done = history.done_ns.unwrap_or(history.arrival_ns);
     let flow = name(flows, history.flow.0);
-    let kind = if history.op == Op::Read { "read" } else { "write" };
+    let kind = history.op.name();
     let pages = if history.pages == 1 { "1 page".to_owned() } else { format!("{} pages", history.pages) };
     let mut text = format!(
         "Request {} of {flow} under {scheduler}: {kind} of {pages}, arrived at {}, done after {}\n",

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::results::Decisions;
-use crate::results::flow_stats::{Cdf, FlowStats, OverTime, ResponseStats};
+use crate::results::flow_stats::{Cdf, CommandStats, FlowStats, OverTime, ResponseStats};
 use crate::results::summary::{DeviceStats, FlowResult, SchedulerResult, Summary};
 
 /// A summary without distributions and windows, and without what is by chip, of transactions, or alone.
@@ -55,7 +55,7 @@ fn of_run(run: &SchedulerResult) -> SchedulerResult {
 fn of_flow(flow: &FlowResult) -> FlowResult {
     FlowResult {
         name: String::new(),
-        figures: FlowStats { read: None, write: None, ..of_requests(&flow.figures) },
+        figures: FlowStats { read: None, write: None, commands: None, ..of_requests(&flow.figures) },
         paired: None,
         alone: None,
         slowdown: flow.slowdown,
@@ -67,14 +67,18 @@ fn of_flow(flow: &FlowResult) -> FlowResult {
 fn of_requests(figures: &FlowStats) -> FlowStats {
     let of = |own: &Option<ResponseStats>| own.as_ref().map(|own| ResponseStats { cdf: Cdf::default(), ..*own });
     let [all, read, write] = [&figures.all, &figures.read, &figures.write].map(of);
-    FlowStats { all, read, write, over_time: OverTime::default(), ..*figures }
+    let commands = figures.commands.as_ref().map(|commands| {
+        let [trim, write_zeroes, flush] = [&commands.trim, &commands.write_zeroes, &commands.flush].map(of);
+        Box::new(CommandStats { received: commands.received.clone(), trim, write_zeroes, flush })
+    });
+    FlowStats { all, read, write, commands, over_time: OverTime::default(), ..*figures }
 }
 
 /// What scripts read of a [`light`] summary, by the same keys: tables are sorted by it, and flows are drawn from it.
 pub(super) fn data(light: &Summary) -> Value {
     let runs = light.schedulers.iter().map(|run| {
         let mut value = serde_json::to_value(run).expect("figures have a JSON form");
-        for part in ["all", "read", "write"] {
+        for part in ["all", "read", "write", "commands/trim", "commands/write_zeroes", "commands/flush"] {
             if let Some(Value::Object(figures)) = value.pointer_mut(&format!("/total/{part}")) {
                 figures.remove("cdf");
             }

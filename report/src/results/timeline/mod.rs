@@ -336,7 +336,13 @@ impl<W: Write + Send + 'static> Timeline<W> {
         let Some(done) = self.requests.remove(&request.0) else { return Ok(()) };
         let track = self.tracks.lane(done.flow, done.lane);
         self.tracks.free_lane(done.flow, done.lane);
-        let name = if done.op == Op::Read { "read request" } else { "write request" };
+        let name = match done.op {
+            Op::Read => "read request",
+            Op::Write => "write request",
+            Op::Trim => "trim",
+            Op::WriteZeroes => "write zeroes",
+            Op::Flush => "flush",
+        };
         let value = Some(("request", request.0));
         let (pages, leaves) = (Some(("pages", done.pages.into())), done.transactions.as_slice());
         self.slice(&Slice { value, second: pages, leaves, ..Slice::plain(track, name, done.arrival, now) })

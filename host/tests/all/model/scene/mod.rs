@@ -264,7 +264,7 @@ impl<S: Side> Play<'_, S> {
         let (op, page, pages) = ios[self.turns[application] % ios.len()];
         self.turns[application] += 1;
         let id = RequestId(self.asked.len() as u64);
-        let io = Io { id, flow: FlowId(application as u16), op, page, pages };
+        let io = Io { id, flow: FlowId(application as u16), op, plain: true, page, pages };
         self.asked.push(io);
         self.side.call(now, io);
     }
