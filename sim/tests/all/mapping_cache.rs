@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::common::play::{RunResult, TestRequest, Touch, audit, hand_over};
 use crate::common::{device, drain, one_plane, recipe, table1};
-use flashlane_core::Op::{Read, Write};
+use flashlane_core::Op::{Read, Trim, Write};
 use flashlane_core::event::Event;
 use flashlane_core::{Duration, Lpn, Op};
 use flashlane_ssd::MappingTotals;
@@ -165,6 +165,8 @@ struct Plain {
     entries: Vec<(u32, bool)>,
     /// Translation pages that are being read for entries.
     open: Vec<u32>,
+    /// Translation pages that are written anew because of the trim that is served: each once.
+    trimmed: Vec<u32>,
     totals: MappingTotals,
     programs: u64,
 }
@@ -184,6 +186,7 @@ impl Plain {
             round_trip: 2 * config.front.link_latency.ns() + bytes_ns,
             entries: (0..first).rev().map(|page| (page, false)).collect(),
             open: Vec::new(),
+            trimmed: Vec::new(),
             totals: MappingTotals::default(),
             programs: 0,
         }
@@ -236,6 +239,26 @@ impl Plain {
         }
     }
 
+    /// These pages, which were mapped, are trimmed: all at one instant.
+    fn trim(&mut self, pages: &[u32]) {
+        pages.iter().for_each(|&page| self.changed_by_trim(page));
+        self.trimmed.clear();
+    }
+
+    fn changed_by_trim(&mut self, page: u32) {
+        let programs = self.programs;
+        let oldest = self.entries.first().map(|entry| entry.0 / self.mapping.entries_per_page);
+        let reads = self.totals.reads;
+        self.changed(page);
+        if self.programs > programs {
+            let number = oldest.expect("one made room");
+            if self.trimmed.contains(&number) {
+                (self.programs, self.totals.reads) = (programs, reads);
+            }
+            self.trimmed.push(number);
+        }
+    }
+
     fn use_now(&mut self, page: u32) {
         let dirty = match self.entries.iter().position(|entry| entry.0 == page) {
             Some(at) => self.entries.remove(at).1,
@@ -279,11 +302,15 @@ fn any_cache(rng: &mut Pcg64Mcg) -> Config {
     config
 }
 
-/// Requests of random pages, most of them in a part of the drive: reads of one to five pages, writes of one.
+/// Requests of random pages, most of them in a part of the drive: reads of one to five pages, writes of one, trims of up to eight.
 fn any_request(config: &Config, at: u64, rng: &mut Pcg64Mcg) -> TestRequest {
     let span = if rng.next_u32().is_multiple_of(4) { config.ftl.logical_pages } else { 50 };
     let page = rng.next_u32() % span;
-    let (op, count) = if rng.next_u32().is_multiple_of(2) { (Write, 1) } else { (Read, 1 + rng.next_u32() % 5) };
+    let (op, count) = match rng.next_u32() % 7 {
+        0 => (Trim, 1 + rng.next_u32() % 8),
+        1..=3 => (Write, 1),
+        _ => (Read, 1 + rng.next_u32() % 5),
+    };
     let touch = Touch::Pages((page..config.ftl.logical_pages.min(page + count)).map(Lpn).collect());
     TestRequest { at, flow: 0, op, touch }
 }
@@ -300,9 +327,16 @@ fn requests_far_apart_do_what_the_plain_model_does() {
         let mut result = audited(&config, &asks);
         result.completions.sort_by_key(|completion| completion.id);
         let mut plain = Plain::new(&config);
+        let mut mapped = vec![true; config.ftl.logical_pages as usize];
         for (ask, completion) in asks.iter().zip(&result.completions) {
             let Touch::Pages(pages) = &ask.touch else { unreachable!() };
             let pages: Vec<u32> = pages.iter().map(|page| page.0).collect();
+            if ask.op == Trim {
+                let held: Vec<u32> = pages.into_iter().filter(|&page| mapped[page as usize]).collect();
+                held.iter().for_each(|&page| mapped[page as usize] = false);
+                plain.trim(&held);
+                continue;
+            }
             let wait = plain.serve(&pages);
             let response = (completion.done - completion.arrival).ns();
             let service = 2 * config.front.link_latency.ns() + if ask.op == Write { PROGRAM } else { PAGE };
@@ -311,6 +345,7 @@ fn requests_far_apart_do_what_the_plain_model_does() {
                 "seed {seed}: {ask:?} took {response}, waited {wait}"
             );
             if ask.op == Write {
+                mapped[pages[0] as usize] = true;
                 plain.changed(pages[0]);
             }
         }
