@@ -8,9 +8,11 @@
 
 mod class;
 mod mean;
+mod percentile;
 mod pieces;
 mod requests;
 mod service;
+mod windows;
 mod work;
 mod worst;
 mod wspt;

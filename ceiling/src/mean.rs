@@ -7,98 +7,196 @@
 use rayon::prelude::*;
 
 use crate::pieces::Demand;
-use crate::wspt::{MAX_WORK, Piece, serve};
-
-/// The weights of a request sum to this.
-const SCALE: u64 = 1 << 20;
+use crate::wspt::{MAX_WORK, Piece, SCALE, Scratch, serve};
 
 /// Sixteenths of a ns times weights: what sums are kept in.
 pub(crate) const PER_NS: u128 = 16 * SCALE as u128;
 
-/// A machine with the pieces of all requests of a window, in the order of their releases.
-#[derive(Default, Debug)]
-struct Machine {
-    pieces: Vec<Piece>,
-    /// The weight of each piece: share of its request's 1.
-    shares: Vec<f64>,
-    /// The same in whole numbers, rounded down.
-    weights: Vec<u32>,
-    /// The least from the arrival of the piece's request to its end, with these weights, sixteenths of a ns.
-    ends: Vec<u64>,
+/// The fewest steps of a window.
+const MIN_STEPS: u32 = 3;
+
+/// A request of a window.
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    /// How long it takes at the least, whatever the others do, sixteenths of a ns.
+    alone: u64,
+    /// The share of its weight that this has.
+    share: f64,
+    /// Number of its pieces.
+    pieces: u32,
+}
+
+/// The weight of a piece.
+#[derive(Clone, Copy, Debug)]
+struct Weight {
+    /// Its share of the weight of its request.
+    share: f64,
+    work: u64,
+    /// The least from the arrival of its request to the request's end, but for the time from its release to its mean busy time, sixteenths
+    /// of a ns.
+    beside: u64,
 }
 
 /// Some consecutive requests, with what they ask of every machine.
 #[derive(Debug)]
 pub(crate) struct Window {
-    machines: Vec<Machine>,
-    /// How long each request takes alone, sixteenths of a ns.
-    alone: Vec<u64>,
-    /// Number of pieces of each request.
-    counts: Vec<u32>,
-    pub(crate) pieces: usize,
+    /// The pieces of each machine.
+    machines: Vec<Vec<Piece>>,
+    requests: Vec<Request>,
+    /// The weights of all pieces, those of a request together.
+    weights: Vec<Weight>,
+    /// All work that was added, ns.
+    pub(crate) work: u128,
 }
 
 impl Window {
     pub(crate) fn new(machines: usize) -> Window {
-        Window {
-            machines: (0..machines).map(|_| Machine::default()).collect(),
-            alone: Vec::new(),
-            counts: Vec::new(),
-            pieces: 0,
-        }
+        Window { machines: vec![Vec::new(); machines], requests: Vec::new(), weights: Vec::new(), work: 0 }
     }
 
     pub(crate) fn add(&mut self, arrival: u64, alone: u64, demands: &[Demand]) {
-        let request = self.alone.len() as u32;
-        self.alone.push(16 * alone);
-        self.counts.push(demands.len() as u32);
-        self.pieces += demands.len();
-        for demand in demands {
-            debug_assert!((1..=MAX_WORK).contains(&demand.work));
-            let Demand { head, work, after, .. } = *demand;
-            let piece = Piece { request, release: arrival + head, work, beside: 16 * head + after };
-            self.machines[demand.machine as usize].pieces.push(piece);
+        let request = self.requests.len() as u32;
+        let mut alone = 16 * alone;
+        for &Demand { machine, head, work, after } in demands {
+            debug_assert!((1..=MAX_WORK).contains(&work));
+            let place = self.weights.len() as u32;
+            self.machines[machine as usize].push(Piece { release: arrival + head, work, place, request });
+            let beside = 16 * head + after;
+            alone = alone.max(8 * work + beside);
+            self.weights.push(Weight { share: 0.0, work, beside });
+            self.work += u128::from(work);
         }
+        self.requests.push(Request { alone, share: 1.0, pieces: demands.len() as u32 });
     }
 
     pub(crate) fn requests(&self) -> usize {
-        self.alone.len()
+        self.requests.len()
     }
 
-    /// The largest bound that `steps` steps find on the sum of the response times, in units of a ns / [`PER_NS`].
-    pub(crate) fn bound(mut self, steps: u32) -> u128 {
-        self.machines.retain(|machine| !machine.pieces.is_empty());
-        let counts = &self.counts;
-        self.machines.par_iter_mut().for_each(|machine| machine.begin(counts));
-        let mut search = Search::new(&self);
-        let mut best = 0;
-        for step in 0..steps.max(1) {
-            self.machines.par_iter_mut().for_each(Machine::serve);
-            best = best.max(search.sum(&self));
-            if step + 1 < steps {
-                search.step(&mut self, step);
+    pub(crate) fn pieces(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// The largest bound on the sum of the response times that some steps find, in units of a ns / [`PER_NS`]: as many steps as serve
+    /// `budget` pieces, at least three and at most `steps`.
+    pub(crate) fn bound(mut self, steps: u32, budget: usize) -> u128 {
+        for machine in &mut self.machines {
+            machine.sort_by_key(|piece| (piece.release, piece.request));
+        }
+        self.prune();
+        let alone = u128::from(SCALE) * self.requests.iter().map(|request| u128::from(request.alone)).sum::<u128>();
+        self.begin();
+        let mut search = Search::default();
+        let (mut best, mut served) = (alone, 0);
+        for step in 0..steps {
+            served += self.pieces();
+            if self.pieces() == 0 || step >= MIN_STEPS && served > budget {
+                break;
+            }
+            let beside = search.round(&self);
+            let moments = search.serve(&self);
+            best = best.max(alone.saturating_add_signed(beside) + 8 * moments);
+            search.step(&mut self, step);
+            if THINNED.contains(&step) {
+                self.thin();
             }
         }
         best
     }
+
+    /// Leaves out the pieces whose requests end no later for them, whatever a machine does first: they need no weight.
+    fn prune(&mut self) {
+        for _ in 0..PASSES {
+            let before: usize = self.machines.iter().map(Vec::len).sum();
+            for machine in &mut self.machines {
+                prune_machine(machine, &self.requests, &mut self.weights);
+            }
+            let after: usize = self.machines.iter().map(Vec::len).sum();
+            if before - after <= before / 16 {
+                break;
+            }
+        }
+        self.close_up();
+    }
+
+    /// Leaves out the pieces that have lost nearly all their weight.
+    fn thin(&mut self) {
+        for weight in self.weights.iter_mut().filter(|weight| weight.share < LIGHT) {
+            weight.work = LEFT_OUT;
+        }
+        let weights = &self.weights;
+        self.machines
+            .iter_mut()
+            .for_each(|machine| machine.retain(|piece| weights[piece.place as usize].work != LEFT_OUT));
+        self.close_up();
+    }
+
+    /// Removes the weights of pieces that were left out.
+    fn close_up(&mut self) {
+        let mut places = vec![0; self.weights.len()];
+        let (mut old, mut new) = (0, 0);
+        for request in &mut self.requests {
+            let end = old + request.pieces as usize;
+            request.pieces = 0;
+            for (place, moved_to) in places.iter_mut().enumerate().take(end).skip(old) {
+                if self.weights[place].work != LEFT_OUT {
+                    self.weights[new] = self.weights[place];
+                    *moved_to = new as u32;
+                    new += 1;
+                    request.pieces += 1;
+                }
+            }
+            old = end;
+        }
+        self.weights.truncate(new);
+        for piece in self.machines.iter_mut().flatten() {
+            piece.place = places[piece.place as usize];
+        }
+    }
+
+    /// Gives each piece an equal share of most of its request's weight.
+    fn begin(&mut self) {
+        let mut weights = self.weights.iter_mut();
+        for request in &mut self.requests {
+            if request.pieces > 0 {
+                request.share = ALONE;
+            }
+            let share = (1.0 - ALONE) / f64::from(request.pieces);
+            weights.by_ref().take(request.pieces as usize).for_each(|weight| weight.share = share);
+        }
+    }
 }
 
-impl Machine {
-    /// Sorts the pieces, and gives each an equal share of most of its request's weight.
-    fn begin(&mut self, counts: &[u32]) {
-        self.pieces.sort_by_key(|piece| (piece.release, piece.request));
-        self.shares =
-            self.pieces.iter().map(|piece| (1.0 - ALONE) / f64::from(counts[piece.request as usize])).collect();
-        self.weights = vec![0; self.pieces.len()];
-        self.ends = vec![0; self.pieces.len()];
-    }
+/// How often pieces are left out: those that are change what others wait for.
+const PASSES: u32 = 4;
 
-    /// The least ends with the present weights.
-    fn serve(&mut self) {
-        let Machine { pieces, shares, weights, ends } = self;
-        weights.iter_mut().zip(shares.iter()).for_each(|(weight, share)| *weight = (share * SCALE as f64) as u32);
-        serve(pieces, weights, |i, mean| ends[i] = mean + pieces[i].beside);
+/// After which steps light pieces are left out, and the share of their request's weight below which they are.
+const THINNED: [u32; 3] = [3, 7, 15];
+const LIGHT: f64 = 1e-4;
+
+/// The work of a weight whose piece was left out.
+const LEFT_OUT: u64 = 0;
+
+/// Leaves out the pieces of a machine that end, even if last of all that wait with them, before their request does anyway.
+fn prune_machine(machine: &mut Vec<Piece>, requests: &[Request], weights: &mut [Weight]) {
+    let mut first = 0;
+    while first < machine.len() {
+        let mut end = machine[first].release;
+        let mut next = first;
+        while next < machine.len() && (next == first || machine[next].release < end) {
+            end += machine[next].work;
+            next += 1;
+        }
+        for piece in &machine[first..next] {
+            let weight = &mut weights[piece.place as usize];
+            let last = 16 * (end - piece.release) - 8 * piece.work + weight.beside;
+            if last <= requests[piece.request as usize].alone {
+                weight.work = LEFT_OUT;
+            }
+        }
+        first = next;
     }
+    machine.retain(|piece| weights[piece.place as usize].work != LEFT_OUT);
 }
 
 /// The share of a request's weight that its time alone has at first, and the least share of anything.
@@ -106,87 +204,76 @@ const ALONE: f64 = 0.2;
 const LEAST: f64 = 1e-9;
 
 /// The search for weights: an exponentiated subgradient in which what ends last gains weight.
+#[derive(Default)]
 struct Search {
-    /// The share of each request's time alone.
-    shares: Vec<f64>,
-    /// The latest end of each request's pieces.
-    latest: Vec<u64>,
-    sums: Vec<f64>,
-    /// What the whole-numbered weights leave of each request's 1.
-    left: Vec<u32>,
+    /// The weight of a ns of work of each piece, in whole numbers.
+    of_ns: Vec<u64>,
+    /// About the time from the release of each piece to its mean busy time with these weights, ns; then to its request's end.
+    ends: Vec<f64>,
 }
 
 impl Search {
-    fn new(window: &Window) -> Search {
-        let share = |&count: &u32| if count == 0 { 1.0 } else { ALONE };
-        Search {
-            shares: window.counts.iter().map(share).collect(),
-            latest: Vec::new(),
-            sums: Vec::new(),
-            left: Vec::new(),
-        }
-    }
-
-    /// The weighted sum: every request's weights sum to [`SCALE`], what whole numbers leave over going to the time alone.
-    fn sum(&mut self, window: &Window) -> u128 {
-        self.left.clear();
-        self.left.resize(window.requests(), SCALE as u32);
+    /// Turns shares into whole numbers, rounded down, of which those of a request sum to [`SCALE`] at most, whatever the shares are; the
+    /// rest goes to the time alone. Returns the sum over the pieces of their weight times what they add to the time alone, apart from their
+    /// mean busy times.
+    fn round(&mut self, window: &Window) -> i128 {
         let mut sum = 0;
-        for machine in &window.machines {
-            for ((piece, &weight), &end) in machine.pieces.iter().zip(&machine.weights).zip(&machine.ends) {
-                let left = &mut self.left[piece.request as usize];
-                *left = left.checked_sub(weight).expect("rounded down, the shares of a request sum to at most 1");
-                sum += u128::from(weight) * u128::from(end);
+        self.of_ns.resize(window.pieces(), 0);
+        let mut pieces = window.weights.iter().zip(&mut self.of_ns);
+        for request in &window.requests {
+            let mut left = SCALE;
+            for (weight, of_ns) in pieces.by_ref().take(request.pieces as usize) {
+                *of_ns = ((weight.share * SCALE as f64) as u64).min(left) / weight.work;
+                let whole = *of_ns * weight.work;
+                left -= whole;
+                sum += i128::from(whole) * (i128::from(weight.beside) - i128::from(request.alone));
             }
         }
-        sum + self
-            .left
-            .iter()
-            .zip(&window.alone)
-            .map(|(&left, &alone)| u128::from(left) * u128::from(alone))
-            .sum::<u128>()
+        sum
+    }
+
+    /// Serves all machines; returns the sum of what [`serve`] does.
+    fn serve(&mut self, window: &Window) -> u128 {
+        let of_ns = &self.of_ns;
+        let served = |scratch: &mut Scratch, machine: &Vec<Piece>| {
+            let mut means = vec![0.0; machine.len()];
+            (serve(machine, of_ns, &mut means, scratch), means)
+        };
+        let served: Vec<(u128, Vec<f64>)> = window.machines.par_iter().map_init(Scratch::default, served).collect();
+        self.ends.resize(window.pieces(), 0.0);
+        for (machine, (_, means)) in window.machines.iter().zip(&served) {
+            machine.iter().zip(means).for_each(|(piece, mean)| self.ends[piece.place as usize] = *mean);
+        }
+        served.iter().map(|(moments, _)| moments).sum()
     }
 
     /// Moves weight to what ends last.
     fn step(&mut self, window: &mut Window, step: u32) {
-        self.latest.clone_from(&window.alone);
-        for machine in &window.machines {
-            for (piece, &end) in machine.pieces.iter().zip(&machine.ends) {
-                let latest = &mut self.latest[piece.request as usize];
-                *latest = end.max(*latest);
+        let length = 10.0 / (1.0 + f64::from(step) / 3.0);
+        let mut first = 0;
+        for request in &mut window.requests {
+            let places = first..first + request.pieces as usize;
+            first = places.end;
+            let (weights, ends) = (&mut window.weights[places.clone()], &mut self.ends[places]);
+            let alone = request.alone as f64;
+            let mut latest = alone.max(1.0);
+            for (weight, end) in weights.iter().zip(ends.iter_mut()) {
+                *end = 16.0 * *end + weight.beside as f64;
+                latest = latest.max(*end);
             }
+            let scaled = |share: f64, end: f64| {
+                let x = length * (latest - end) / latest;
+                // As exp(-x), with what every machine computes alike.
+                (share / (1.0 + x + x * x / 2.0)).max(LEAST)
+            };
+            request.share = scaled(request.share, alone);
+            let mut sum = request.share;
+            for (weight, &end) in weights.iter_mut().zip(ends.iter()) {
+                weight.share = scaled(weight.share, end);
+                sum += weight.share;
+            }
+            request.share /= sum;
+            weights.iter_mut().for_each(|weight| weight.share /= sum);
         }
-        let length = 0.5 / (1.0 + f64::from(step) / 10.0);
-        let latest = &self.latest;
-        let scaled = |share: f64, end: u64, request: usize| {
-            let latest = latest[request].max(1);
-            let x = length * (latest - end.min(latest)) as f64 / latest as f64;
-            // As exp(-x), with what every machine computes alike.
-            (share / (1.0 + x + x * x / 2.0)).max(LEAST)
-        };
-        for (i, share) in self.shares.iter_mut().enumerate() {
-            *share = scaled(*share, window.alone[i], i);
-        }
-        window.machines.par_iter_mut().for_each(|machine| {
-            for ((piece, &end), share) in machine.pieces.iter().zip(&machine.ends).zip(&mut machine.shares) {
-                *share = scaled(*share, end, piece.request as usize);
-            }
-        });
-        self.sums.clone_from(&self.shares);
-        for machine in &window.machines {
-            for (piece, share) in machine.pieces.iter().zip(&machine.shares) {
-                self.sums[piece.request as usize] += share;
-            }
-        }
-        // A little more than the sum, so that rounding leaves the shares below 1.
-        let sums = &mut self.sums;
-        sums.iter_mut().for_each(|sum| *sum *= 1.0 + 1e-9);
-        self.shares.iter_mut().zip(sums.iter()).for_each(|(share, sum)| *share /= sum);
-        let sums = &self.sums;
-        window.machines.par_iter_mut().for_each(|machine| {
-            for (piece, share) in machine.pieces.iter().zip(&mut machine.shares) {
-                *share /= sums[piece.request as usize];
-            }
-        });
     }
 }

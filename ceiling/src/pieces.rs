@@ -3,6 +3,8 @@
 //! Machines do one thing at a time: planes, dies, units, channels, both directions of the link; and pools, which stand for all units or all
 //! channels where writes may go to any, as one machine that is so many times as fast.
 
+use std::ops::Range;
+
 use flashlane_core::geometry::{Geometry, Stripe};
 use flashlane_core::{Lpn, Op, PlaneId};
 use flashlane_ssd::Config;
@@ -117,11 +119,22 @@ impl Splitter {
         }
     }
 
+    /// The machines by kind.
+    pub(crate) fn groups(&self) -> Vec<Range<u32>> {
+        let mut starts: Vec<u32> = self.levels.iter().map(|level| level.first).collect();
+        starts.extend([self.first_channel, self.link[0], self.unit_pool, self.channel_pool, self.machines as u32]);
+        starts.windows(2).map(|two| two[0]..two[1]).collect()
+    }
+
     /// Puts what `request` asks of each machine into `demands`; returns how long it takes at the least with nothing beside it, ns.
     pub(crate) fn split(&mut self, requests: &Requests, request: &Request) -> u64 {
         self.demands.clear();
         let data = self.times.crossing(request.bytes);
-        let (into, out) = if request.op == Op::Write { (data, 0) } else { (0, data) };
+        let (into, out) = match request.op {
+            Op::Write => (data, 0),
+            Op::Read => (0, data),
+            Op::Trim | Op::WriteZeroes | Op::Flush => (0, 0),
+        };
         let (head, tail) = (self.times.link_latency + into, out + self.times.link_latency);
         let inside = match self.serial {
             Some(serial) => self.serve_serially(serial, requests, request, head, tail),

@@ -5,10 +5,12 @@ use flashlane_core::{Op, Time};
 use flashlane_ssd::Config;
 
 use crate::class::{Class, Placement, Writes};
-use crate::mean::{PER_NS, Window};
+use crate::mean::PER_NS;
+use crate::percentile::Percentiles;
 use crate::pieces::Splitter;
 use crate::requests::Requests;
-use crate::service::Times;
+use crate::service::{Serial, Times};
+use crate::windows::Windows;
 use crate::worst::Worst;
 
 /// The requests of a run as they are fed to the device.
@@ -39,6 +41,10 @@ impl Bounds {
 pub struct Bound {
     /// Mean response time, ns.
     pub mean_ns: u64,
+    /// 99th percentile of the response time, ns: loose.
+    pub p99_ns: u64,
+    /// 99.9th percentile, ns: loose.
+    pub p99_9_ns: u64,
     /// Largest response time, ns.
     pub worst_ns: u64,
 }
@@ -46,8 +52,9 @@ pub struct Bound {
 /// How long bounds are looked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// Pieces of work that are looked at together: more make the bound tighter, and take memory (60 bytes each).
-    pub window: usize,
+    /// Pieces of work that are looked at together, at the least and at most: more make the bound tighter, and take memory (90 bytes each). In
+    /// between, a window ends where little work waits.
+    pub window: [usize; 2],
     /// The most steps of the search for weights in a window.
     pub steps: u32,
     /// The most pieces that all steps serve; at least three steps are made.
@@ -55,16 +62,20 @@ pub struct Effort {
 }
 
 impl Default for Effort {
-    /// Forty steps for up to a million pieces of work, fewer for more.
     fn default() -> Effort {
-        Effort { window: 2_000_000, steps: 40, pieces: 40_000_000 }
+        Effort { window: [50_000, 4_000_000], steps: 40, pieces: 60_000_000 }
     }
 }
 
 impl Bound {
     /// The larger of each.
     fn max(self, other: Bound) -> Bound {
-        Bound { mean_ns: self.mean_ns.max(other.mean_ns), worst_ns: self.worst_ns.max(other.worst_ns) }
+        Bound {
+            mean_ns: self.mean_ns.max(other.mean_ns),
+            p99_ns: self.p99_ns.max(other.p99_ns),
+            p99_9_ns: self.p99_9_ns.max(other.p99_9_ns),
+            worst_ns: self.worst_ns.max(other.worst_ns),
+        }
     }
 }
 
@@ -87,6 +98,9 @@ impl Work {
         }
         let of = |writes| {
             let of = |placement| self.bound(Class { placement, writes }, requests, effort);
+            if !self.moves_writes() {
+                return [of(Placement::Fixed); 2];
+            }
             let (fixed, free) = rayon::join(|| of(Placement::Fixed), || of(Placement::Free));
             // What holds wherever writes go holds for those that stay.
             [fixed.max(free), free]
@@ -97,27 +111,27 @@ impl Work {
         Some(Bounds { requests, by_class: [fixed, dropped[0], free, dropped[1]] })
     }
 
+    /// Whether it matters where writes go.
+    fn moves_writes(&self) -> bool {
+        let is_parallel = Serial::of(&self.config).is_none();
+        is_parallel && self.requests.all.iter().any(|request| request.counted && request.op == Op::Write)
+    }
+
     fn bound(&self, class: Class, counted: u64, effort: &Effort) -> Bound {
         let mut splitter = Splitter::new(&self.config, class);
         let machines = splitter.machines;
-        let mut worst = Worst::new(machines, 2 * Times::of(&self.config).link_latency);
-        let mut window = Window::new(machines);
-        let (mut sum, mut pieces_left, mut requests_left) = (0, effort.pieces, counted);
+        let beside = 2 * Times::of(&self.config).link_latency;
+        let mut worst = Worst::new(machines, beside);
+        let mut percentiles = Percentiles::new(splitter.groups(), beside);
+        let mut windows = Windows::new(machines, counted, effort);
         for request in self.requests.all.iter().filter(|request| request.counted) {
             let alone = splitter.split(&self.requests, request);
             worst.add(request.arrival, alone, &splitter.demands);
-            window.add(request.arrival, alone, &splitter.demands);
-            requests_left -= 1;
-            if window.pieces >= effort.window || requests_left == 0 {
-                let full = std::mem::replace(&mut window, Window::new(machines));
-                // This window's part of what is left, by its requests.
-                let share = pieces_left as u128 * full.requests() as u128
-                    / (full.requests() as u128 + u128::from(requests_left));
-                let steps = (share as usize / full.pieces.max(1)).clamp(3, effort.steps as usize) as u32;
-                pieces_left -= (steps as usize * full.pieces).min(pieces_left);
-                sum += full.bound(steps);
-            }
+            percentiles.add(request.arrival, alone, &splitter.demands);
+            windows.add(request.arrival, alone, &splitter.demands, &worst);
         }
-        Bound { mean_ns: (sum / PER_NS / u128::from(counted)) as u64, worst_ns: worst.response }
+        let worst_ns = worst.response;
+        let (sum, [p99_ns, p99_9_ns]) = rayon::join(|| windows.sum(), || percentiles.bounds(worst_ns));
+        Bound { mean_ns: (sum / PER_NS / u128::from(counted)) as u64, p99_ns, p99_9_ns, worst_ns }
     }
 }

@@ -25,4 +25,9 @@ impl Worst {
             self.response = self.response.max(*free - arrival + self.beside);
         }
     }
+
+    /// The work that waits at `now` on all machines, ns.
+    pub(crate) fn waiting(&self, now: u64) -> u128 {
+        self.free.iter().map(|&free| u128::from(free.saturating_sub(now))).sum()
+    }
 }

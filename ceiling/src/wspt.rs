@@ -3,97 +3,105 @@
 //! Of all schedules of pieces with release times on one machine, pausing at no cost included, it has the least weighted sum of mean
 //! busy times (the mean of the instants at which a piece is worked on).
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 /// A piece of work of one request on one machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
-    /// The request, by its number in the window.
-    pub(crate) request: u32,
     /// When it can begin, ns.
     pub(crate) release: u64,
     /// How long it takes, ns: from 1 to [`MAX_WORK`].
     pub(crate) work: u64,
-    /// From the arrival of the request to the release, and from the piece's mean busy time to the request's end at the least, in
-    /// sixteenths of a ns.
-    pub(crate) beside: u64,
+    /// Its place in the window's list of what pieces weigh.
+    pub(crate) place: u32,
+    /// The request, by its number in the window.
+    pub(crate) request: u32,
 }
 
-/// The longest piece: products of a piece's work and another's weight fit 64 bits.
+/// The weights of a request sum to this at most. A piece has its weight as a whole number per ns of work: that orders pieces without
+/// rounding, and products of it and parts of the work fit 64 bits.
+pub(crate) const SCALE: u64 = 1 << 40;
+
+/// The longest piece.
 pub(crate) const MAX_WORK: u64 = (1 << 40) - 1;
 
-/// A piece that waits, by its weight for each unit of work.
-struct Waiting {
-    weight: u64,
-    work: u64,
-    index: u32,
+/// The most pieces of a machine: a key of the queue is the weight of a ns of work, and the piece's number.
+pub(crate) const MAX_PIECES: usize = 1 << 23;
+
+/// What machines need while they serve, used again for the next.
+#[derive(Default, Debug)]
+pub(crate) struct Scratch {
+    waiting: BinaryHeap<u64>,
+    /// By piece; zero unless it was interrupted.
+    rests: Vec<Rest>,
 }
 
-impl Ord for Waiting {
-    fn cmp(&self, other: &Waiting) -> Ordering {
-        let (own, others) = (self.weight * other.work, other.weight * self.work);
-        own.cmp(&others).then(other.index.cmp(&self.index))
+/// An interrupted piece.
+#[derive(Clone, Copy, Default, Debug)]
+struct Rest {
+    /// The work that is left.
+    left: u64,
+    /// Twice the sum, over the work done, of the times since its release.
+    moment: f64,
+}
+
+/// Serves `pieces`, which are in the order of their releases; by their places, `of_ns` is the weight of a ns of their work (at most
+/// [`SCALE`] over the work). `means` becomes, in their order, about the time from the release to the mean busy time, ns. Returns twice the sum of those
+/// times, each multiplied by the piece's weight (that of a ns and its work), to the last digit.
+pub(crate) fn serve(pieces: &[Piece], of_ns: &[u64], means: &mut [f64], scratch: &mut Scratch) -> u128 {
+    let Scratch { waiting, rests } = scratch;
+    if rests.len() < pieces.len() {
+        rests.resize(pieces.len(), Rest::default());
     }
-}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Waiting) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Waiting) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Waiting {}
-
-/// Serves `pieces`, which are in the order of their releases, by the weights `weights` (at most 2^20 each). `ends` is called with each
-/// piece's number and the time from its release to its mean busy time, in sixteenths of a ns rounded down.
-pub(crate) fn serve(pieces: &[Piece], weights: &[u32], mut ends: impl FnMut(usize, u64)) {
-    let mut left: Vec<u64> = pieces.iter().map(|piece| piece.work).collect();
-    // Twice the sum over the work of a piece of the times since its release.
-    let mut moments = vec![0u128; pieces.len()];
-    let mut waiting = BinaryHeap::new();
-    let (mut next, mut now) = (0, 0u64);
-    loop {
-        let Some(first) = waiting.peek().map(|first: &Waiting| first.index as usize) else {
-            let Some(piece) = pieces.get(next) else { return };
-            now = now.max(piece.release);
-            join(&mut waiting, pieces, weights, &mut next, now);
-            continue;
-        };
-        let end = now + left[first];
-        let stop = pieces.get(next).map_or(end, |piece| piece.release.min(end));
-        let since = 2 * pieces[first].release;
-        moments[first] += u128::from(stop - now) * u128::from(stop + now - since);
-        left[first] -= stop - now;
-        now = stop;
-        if stop == end {
-            waiting.pop();
-            ends(first, mean_of(moments[first], pieces[first].work));
+    let last = MAX_PIECES as u64 - 1;
+    // The heaviest first, of equals the first.
+    let key = |i: usize| of_ns[pieces[i].place as usize] * MAX_PIECES as u64 + (last - i as u64);
+    let mut total = 0;
+    let mut next = 0;
+    while let Some(&Piece { release, work, .. }) = pieces.get(next) {
+        let (mut now, mut own, mut current, mut left) = (release, key(next), next, work);
+        next += 1;
+        loop {
+            let end = now + left;
+            let since = pieces[current].release;
+            let mut is_interrupted = false;
+            while let Some(&Piece { release, work, .. }) = pieces.get(next).filter(|piece| piece.release < end) {
+                let other = key(next);
+                next += 1;
+                if other < own {
+                    waiting.push(other);
+                    continue;
+                }
+                let twice_mean = (release - since) + (now - since);
+                total += u128::from(own / MAX_PIECES as u64 * (release - now)) * u128::from(twice_mean);
+                rests[current].left = end - release;
+                rests[current].moment += (release - now) as f64 * twice_mean as f64;
+                waiting.push(own);
+                (now, own, current, left) = (release, other, next - 1, work);
+                is_interrupted = true;
+                break;
+            }
+            if is_interrupted {
+                continue;
+            }
+            let twice_mean = (end - since) + (now - since);
+            total += u128::from(own / MAX_PIECES as u64 * left) * u128::from(twice_mean);
+            let rest = std::mem::take(&mut rests[current]);
+            let twice_mean = match rest.left {
+                0 => twice_mean as f64,
+                _ => (rest.moment + left as f64 * twice_mean as f64) / pieces[current].work as f64,
+            };
+            means[current] = twice_mean / 2.0;
+            now = end;
+            let Some(first) = waiting.pop() else { break };
+            (own, current) = (first, (last - first % MAX_PIECES as u64) as usize);
+            left = match rests[current].left {
+                0 => pieces[current].work,
+                left => left,
+            };
         }
-        join(&mut waiting, pieces, weights, &mut next, now);
     }
-}
-
-/// The pieces that are released by `now` wait.
-fn join(waiting: &mut BinaryHeap<Waiting>, pieces: &[Piece], weights: &[u32], next: &mut usize, now: u64) {
-    while let Some(piece) = pieces.get(*next).filter(|piece| piece.release <= now) {
-        waiting.push(Waiting { weight: weights[*next].into(), work: piece.work, index: *next as u32 });
-        *next += 1;
-    }
-}
-
-/// Sixteen times half the quotient, rounded down.
-fn mean_of(moment: u128, work: u64) -> u64 {
-    match u64::try_from(moment) {
-        Ok(moment) if moment < 1 << 61 => 8 * moment / work,
-        _ => (moment / u128::from(work)) as u64 * 8,
-    }
+    total
 }
 
 #[cfg(test)]
@@ -101,20 +109,23 @@ mod tests {
     use super::*;
 
     fn piece(release: u64, work: u64) -> Piece {
-        Piece { request: 0, release, work, beside: 0 }
+        Piece { release, work, place: 0, request: 0 }
     }
 
-    fn means(pieces: &[Piece], weights: &[u32]) -> Vec<u64> {
-        let mut means = vec![0; pieces.len()];
-        serve(pieces, weights, |i, mean| means[i] = mean);
-        means
+    /// Mean busy times and the sum, by the weights of a ns of work.
+    fn served(pieces: &[Piece], weights: &[u64]) -> (Vec<f64>, u128) {
+        let mut means = vec![0.0; pieces.len()];
+        let numbered: Vec<Piece> =
+            pieces.iter().enumerate().map(|(i, piece)| Piece { place: i as u32, ..*piece }).collect();
+        let total = serve(&numbered, weights, &mut means, &mut Scratch::default());
+        (means, total)
     }
 
     /// A piece that is interrupted is worked on from 0 to 2 and from 5 to 7.
     #[test]
     fn a_heavier_piece_interrupts() {
-        assert_eq!(means(&[piece(0, 4), piece(2, 3)], &[1, 100]), [16 * 14 / 4, 24]);
-        assert_eq!(means(&[piece(0, 4), piece(2, 3)], &[100, 1]), [32, 16 * 2 + 24]);
+        assert_eq!(served(&[piece(0, 4), piece(2, 3)], &[1, 100]), (vec![3.5, 1.5], 2 * (14 + 450)));
+        assert_eq!(served(&[piece(0, 4), piece(2, 3)], &[100, 1]), (vec![2.0, 3.5], 2 * 800 + 21));
     }
 
     /// Of all orders of unit steps, none has a smaller weighted sum of mean busy times.
@@ -129,18 +140,19 @@ mod tests {
             let count = 1 + below(3) as usize;
             let mut pieces: Vec<Piece> = (0..count).map(|_| piece(below(5), 1 + below(3))).collect();
             pieces.sort_by_key(|piece| piece.release);
-            let weights: Vec<u32> = pieces.iter().map(|_| below(6) as u32).collect();
-            // In twelfths; a unit step from t on has its middle at t + 1/2.
-            let found = means(&pieces, &weights);
-            let found: u64 = (0..count).map(|i| u64::from(weights[i]) * 12 * (found[i] + 16 * pieces[i].release)).sum();
+            let weights: Vec<u64> = pieces.iter().map(|_| below(6)).collect();
+            let (means, total) = served(&pieces, &weights);
             let mut left: Vec<u64> = pieces.iter().map(|piece| piece.work).collect();
-            let best = cheapest(&pieces, &weights, &mut left, 0);
-            assert!(found <= 16 * best && found + 12 * 5 * 3 >= 16 * best, "{found} {best} {pieces:?} {weights:?}");
+            let best = least(&pieces, &weights, &mut left, 0);
+            assert_eq!(total, u128::from(best), "{pieces:?} {weights:?}");
+            let sum: f64 = (0..count).map(|i| 2.0 * (weights[i] * pieces[i].work) as f64 * means[i]).sum();
+            assert!((sum - best as f64).abs() < 1e-6, "{means:?} {best}");
         }
     }
 
-    /// The least sum of twelve times the weighted mean busy times of what is left from `now` on, by trying everything.
-    fn cheapest(pieces: &[Piece], weights: &[u32], left: &mut [u64], now: u64) -> u64 {
+    /// Twice the least weighted sum of the times since the release of what is left from `now` on, by trying everything: a unit step from
+    /// t on has its middle at t + 1/2.
+    fn least(pieces: &[Piece], weights: &[u64], left: &mut [u64], now: u64) -> u64 {
         if left.iter().all(|&left| left == 0) {
             return 0;
         }
@@ -148,11 +160,11 @@ mod tests {
         for i in 0..pieces.len() {
             if left[i] > 0 && pieces[i].release <= now {
                 left[i] -= 1;
-                let own = u64::from(weights[i]) * (12 * now + 6) / pieces[i].work;
-                best = best.min(own + cheapest(pieces, weights, left, now + 1));
+                let own = weights[i] * (2 * (now - pieces[i].release) + 1);
+                best = best.min(own + least(pieces, weights, left, now + 1));
                 left[i] += 1;
             }
         }
-        if best == u64::MAX { cheapest(pieces, weights, left, now + 1) } else { best }
+        if best == u64::MAX { least(pieces, weights, left, now + 1) } else { best }
     }
 }

@@ -3,7 +3,7 @@
 //! Owns which requests are counted, as a run counts them, and for which scenarios there is no bound. The bounds are
 //! `flashlane_ceiling`'s.
 
-use flashlane_ceiling::{Class, Effort, Placement, Work, Writes};
+use flashlane_ceiling::{Bound, Class, Effort, Placement, Work, Writes};
 use flashlane_report::metrics::LoadWindow;
 use flashlane_report::results::{Ceiling, CeilingBound};
 
@@ -56,8 +56,8 @@ pub fn ceiling(prepared: &Prepared) -> Result<Ceiling, RunError> {
         return Ok(Ceiling { none: Some("no request is counted".into()), ..Ceiling::default() });
     };
     let of = |placement, writes| {
-        let bound = bounds.of(Class { placement, writes });
-        Some(CeilingBound { mean_ns: bound.mean_ns, worst_ns: bound.worst_ns })
+        let Bound { mean_ns, p99_ns, p99_9_ns, worst_ns } = bounds.of(Class { placement, writes });
+        Some(CeilingBound { mean_ns, p99_ns, p99_9_ns, worst_ns })
     };
     let (at_home, keeps_writes) = classes(prepared)?.into_iter().unzip();
     Ok(Ceiling {

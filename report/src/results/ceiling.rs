@@ -32,6 +32,12 @@ pub struct Ceiling {
 pub struct CeilingBound {
     /// On the mean response time, ns.
     pub mean_ns: u64,
+    /// On the 99th percentile, ns: loose.
+    #[serde(default)]
+    pub p99_ns: u64,
+    /// On the 99.9th percentile, ns: loose.
+    #[serde(default)]
+    pub p99_9_ns: u64,
     /// On the largest response time, ns.
     pub worst_ns: u64,
 }
@@ -44,6 +50,14 @@ pub struct CeilingGap {
     pub mean_static: Option<f64>,
     /// Mean response time over the bound with free placement; null where that is zero.
     pub mean_free: Option<f64>,
+    /// 99th percentile over its loose bound with every page at its home; null as `mean_static`.
+    pub p99_static: Option<f64>,
+    /// 99th percentile over its loose bound with free placement; null where that is zero.
+    pub p99_free: Option<f64>,
+    /// 99.9th percentile over its loose bound with every page at its home; null as `mean_static`.
+    pub p99_9_static: Option<f64>,
+    /// 99.9th percentile over its loose bound with free placement; null where that is zero.
+    pub p99_9_free: Option<f64>,
     /// Largest response time over the bound with every page at its home; null as `mean_static`.
     pub worst_static: Option<f64>,
     /// Largest response time over the bound with free placement; null where that is zero.
@@ -63,6 +77,10 @@ impl CeilingGap {
         CeilingGap {
             mean_static: over(figures.mean_ns, own.map(|bound| bound.mean_ns)),
             mean_free: over(figures.mean_ns, free.map(|bound| bound.mean_ns)),
+            p99_static: over(figures.p99_ns as f64, own.map(|bound| bound.p99_ns)),
+            p99_free: over(figures.p99_ns as f64, free.map(|bound| bound.p99_ns)),
+            p99_9_static: over(figures.p99_9_ns as f64, own.map(|bound| bound.p99_9_ns)),
+            p99_9_free: over(figures.p99_9_ns as f64, free.map(|bound| bound.p99_9_ns)),
             worst_static: over(figures.max_ns as f64, own.map(|bound| bound.worst_ns)),
             worst_free: over(figures.max_ns as f64, free.map(|bound| bound.worst_ns)),
             every_write,

@@ -1,7 +1,7 @@
 //! Ceilings as text, for the terminal and the report.
 
 use super::ceiling::{Ceiling, CeilingBound};
-use super::format::time;
+use super::format::{or_dash, time};
 use super::summary::SchedulerResult;
 use flashlane_outputs::shown::escaped;
 
@@ -28,6 +28,35 @@ fn bounds(ceiling: &Ceiling, every_write: bool) -> String {
     bounds.join(", or below ")
 }
 
+/// What [`figures`] are of.
+pub(super) const FIGURES: [&str; 9] = [
+    "scheduler",
+    "mean / static",
+    "mean / free",
+    "p99 / static (loose)",
+    "p99 / free (loose)",
+    "p99.9 / static (loose)",
+    "p99.9 / free (loose)",
+    "max / static",
+    "max / free",
+];
+
+/// Figures of the schedulers over the bounds on them.
+pub(super) fn figures(runs: &[SchedulerResult]) -> Vec<Vec<String>> {
+    let of = |run: &SchedulerResult| {
+        let gap = run.ceiling?;
+        let gaps = [
+            [gap.mean_static, gap.mean_free],
+            [gap.p99_static, gap.p99_free],
+            [gap.p99_9_static, gap.p99_9_free],
+            [gap.worst_static, gap.worst_free],
+        ];
+        let shown = gaps.as_flattened().iter().map(|&gap| or_dash(gap, |gap| format!("{gap:.3}")));
+        Some(core::iter::once(run.label()).chain(shown).collect())
+    };
+    runs.iter().filter_map(of).collect()
+}
+
 /// How far each scheduler is from the bounds, in words: its label and the words.
 pub(super) fn gaps(runs: &[SchedulerResult]) -> Vec<(String, String)> {
     runs.iter().filter_map(|run| Some((run.label(), run.ceiling?.words()))).collect()
@@ -40,7 +69,7 @@ mod tests {
     use crate::results::example::example;
 
     fn bound(mean_ns: u64, worst_ns: u64) -> Option<CeilingBound> {
-        Some(CeilingBound { mean_ns, worst_ns })
+        Some(CeilingBound { mean_ns, p99_ns: 1, p99_9_ns: 1, worst_ns })
     }
 
     /// The example's schedulers against bounds of a half and a third of the first one's mean where no write is dropped; the second places

@@ -77,7 +77,10 @@ pub fn html(summary: &Summary, activity: &[Activity], command: &str) -> String {
     let warnings: Vec<String> = verdict.warnings.into_iter().map(|warning| warning.text).collect();
     let attribution = summary.attribution.as_ref().map(|made| Value::from(Serde(Waterfalls::of(made))));
     let ceiling = summary.ceiling.as_ref().map(|ceiling| {
-        context! { title => ceiling_text::title(ceiling), notes => ceiling.notes.clone(), gaps => ceiling_text::gaps(&summary.schedulers) }
+        let runs = &summary.schedulers;
+        let (gaps, figures) = (ceiling_text::gaps(runs), ceiling_text::figures(runs));
+        let notes = ceiling.notes.clone();
+        context! { title => ceiling_text::title(ceiling), notes, gaps, columns => ceiling_text::FIGURES, figures }
     });
     let light = light::light(summary);
     page.render(context! {

@@ -37,7 +37,7 @@ pub fn render(summary: &Summary) -> String {
         section(&mut text, "Requests that the scheduler's mechanisms touched", touched(runs));
         text.push_str(&asked(summary));
         if runs.iter().any(|run| run.ceiling.is_some()) {
-            section(&mut text, "Mean and largest response time over what no scheduler can beat", ceiling_gaps(runs));
+            section(&mut text, "Response times over what no scheduler can beat", ceiling_gaps(runs));
         }
         section(&mut text, "Device", device(runs));
         if runs.iter().any(|run| run.device.waiting_writes.is_some()) {
@@ -397,18 +397,10 @@ fn host(runs: &[SchedulerResult]) -> Table {
 
 /// How far the schedulers are from the bounds.
 fn ceiling_gaps(runs: &[SchedulerResult]) -> Table {
-    let mut table = table(["scheduler", "mean / static", "mean / free", "max / static", "max / free"]);
-    for run in runs {
-        let Some(gap) = run.ceiling else { continue };
-        let shown = |gap: Option<f64>| or_dash(gap, |gap| format!("{gap:.3}"));
-        table.add_row([
-            run.label(),
-            shown(gap.mean_static),
-            shown(gap.mean_free),
-            shown(gap.worst_static),
-            shown(gap.worst_free),
-        ]);
-    }
+    let mut table = table(ceiling_text::FIGURES);
+    ceiling_text::figures(runs).into_iter().for_each(|row| {
+        table.add_row(row);
+    });
     table
 }
 

@@ -5,6 +5,7 @@ mod activity;
 mod board_truth;
 mod buffer_model;
 mod callers;
+mod ceilings;
 mod change;
 mod closed_form;
 mod common;

@@ -505,3 +505,77 @@ fn full_drives_under_every_row() {
 fn full_drives_under_every_row_further() {
     swarm("full_drives_under_every_row", NIGHTLY_FULL, tight, any_row, overwrites);
 }
+
+/// Few requests on a small drive: where single choices decide how close a scheduler comes to the bounds.
+fn small(random: &mut RandomStream) -> Config {
+    let mut config = config(random);
+    let g = &mut config.geometry;
+    (g.channels, g.chips_per_channel) = (g.channels.min(2), g.chips_per_channel.min(3));
+    (g.dies_per_chip, g.planes_per_die) = (g.dies_per_chip.min(2), g.planes_per_die.min(2));
+    (g.blocks_per_plane, g.pages_per_block) = (12, g.pages_per_block.min(8));
+    let stored = g.planes() * (12 - config.gc.start_blocks - 2) * g.pages_per_block;
+    config.ftl.logical_pages = beside_the_map(stored, config.mapping);
+    config.flows.iter_mut().for_each(|flow| *flow = FlowConfig::at_priority(flow.priority));
+    if let Service::Serial { cluster, .. } = &mut config.front.service {
+        *cluster = 1;
+    }
+    config
+}
+
+/// Two to twelve requests.
+fn few(random: &mut RandomStream, config: &Config) -> Mix {
+    let mix = workload(random, config);
+    Mix { requests: random.between(2, 12) as usize, ..mix }
+}
+
+/// Bounds against small runs under random rows and mixes, by their seeds.
+fn small_runs(usual: Range<u64>) {
+    let first = environment("SWARM_SEED").unwrap_or(usual.start);
+    let runs = environment("SWARM_RUNS").unwrap_or(usual.end - usual.start);
+    let (mut full, mut tight, mut gaps) = (0, 0, 0.0);
+    for seed in first..first.saturating_add(runs) {
+        let mut random = RandomStream::new(seed);
+        let config = small(&mut random);
+        if config.check().is_err() {
+            full += 1;
+            continue;
+        }
+        let recipe = if seed % 2 == 0 { any_row(&mut random) } else { any_mix(&mut random) };
+        let mix = few(&mut random, &config);
+        let asks = asks(&config, &mix, &mut random.0);
+        let fail = |why: &str| -> ! {
+            panic!(
+                "SWARM_SEED={seed} SWARM_RUNS=1 cargo test -p flashlane-sim --test all swarm::bounds: {why}\n{recipe:?}\n{mix:?}"
+            )
+        };
+        match play::audit(&config, &recipe, &asks) {
+            Ok((played, _)) => match ceilings::hold(&config, &recipe, &asks, &played.completions) {
+                Ok(gap) => {
+                    gaps += gap.ln();
+                    tight += u64::from(gap < 1.000_001);
+                }
+                Err(why) => fail(&why),
+            },
+            // As in the swarm.
+            Err(why) if why.contains("drive out of space") || why.contains("the map keeps the drive busy") => full += 1,
+            Err(why) => fail(&why),
+        }
+    }
+    let made = runs - full;
+    println!(
+        "{made} small runs, {full} left out, {tight} at the bound, {:.3} times the bound",
+        (gaps / made as f64).exp()
+    );
+    assert!(runs == 1 || full * 10 <= runs && tight * 50 >= made, "{full} of {runs} left out, {tight} at the bound");
+}
+
+#[test]
+fn bounds_hold_in_small_runs() {
+    small_runs(0..3_000);
+}
+
+#[test]
+#[ignore = "nightly: a hundred times the seeds"]
+fn bounds_hold_in_small_runs_further() {
+    small_runs(3_000..300_000);
+}

@@ -1,0 +1,67 @@
+//! Cuts long runs into windows of consecutive requests, and adds up their bounds.
+
+use rayon::prelude::*;
+
+use crate::mean::Window;
+use crate::pieces::Demand;
+use crate::work::Effort;
+use crate::worst::Worst;
+use crate::wspt::MAX_PIECES;
+
+/// The bounds of windows are computed together when those that wait have so many pieces.
+const BATCH: usize = 1_000_000;
+
+/// A window ends early where what waits is at most one part in this of the window's work.
+const WAITING: u128 = 100;
+
+/// How often that is asked: every so many requests.
+const ASKED: usize = 64;
+
+/// Windows of consecutive requests.
+pub(crate) struct Windows<'a> {
+    machines: usize,
+    counted: u64,
+    effort: &'a Effort,
+    open: Window,
+    full: Vec<Window>,
+    sum: u128,
+}
+
+impl Windows<'_> {
+    /// For `counted` requests.
+    pub(crate) fn new(machines: usize, counted: u64, effort: &Effort) -> Windows<'_> {
+        Windows { machines, counted, effort, open: Window::new(machines), full: Vec::new(), sum: 0 }
+    }
+
+    /// Adds a request, which `worst` has too.
+    pub(crate) fn add(&mut self, arrival: u64, alone: u64, demands: &[Demand], worst: &Worst) {
+        self.open.add(arrival, alone, demands);
+        let [least, most] = self.effort.window;
+        let pieces = self.open.pieces();
+        let is_full = pieces >= most.min(MAX_PIECES / 2);
+        let may_end = pieces >= least && self.open.requests().is_multiple_of(ASKED);
+        if is_full || may_end && worst.waiting(arrival) * WAITING <= self.open.work {
+            self.full.push(std::mem::replace(&mut self.open, Window::new(self.machines)));
+            if self.full.iter().map(Window::pieces).sum::<usize>() >= BATCH {
+                self.add_up();
+            }
+        }
+    }
+
+    /// The sum of the bounds of all windows, in units of a ns / [`crate::mean::PER_NS`].
+    pub(crate) fn sum(mut self) -> u128 {
+        self.full.push(std::mem::replace(&mut self.open, Window::new(0)));
+        self.add_up();
+        self.sum
+    }
+
+    fn add_up(&mut self) {
+        let &Effort { steps, pieces, .. } = self.effort;
+        let counted = u128::from(self.counted);
+        let bound = |window: Window| {
+            let share = pieces as u128 * window.requests() as u128 / counted;
+            window.bound(steps, share as usize)
+        };
+        self.sum += self.full.par_drain(..).map(bound).sum::<u128>();
+    }
+}
