@@ -41,6 +41,7 @@ def compare(
     transactions: bool = False,
     audit: bool = False,
     activity: bool = False,
+    ceiling: bool = False,
     jobs: Optional[int] = None,
     progress: Optional[bool] = None,
     **keys: Any,
@@ -59,11 +60,12 @@ def compare(
     :param transactions: whether it has a row for each flash transaction
     :param audit: checks every rule of the device during the run; slower
     :param activity: records what the dies do over time, for heat maps in the report; slower
+    :param ceiling: computes what no scheduler can beat on these requests: ``summary.ceiling``, and ``ceiling`` of each scheduler
     :param jobs: runs at a time; by default one for each processor
     :param progress: whether a progress bar is shown; by default in notebooks and terminals, if tqdm is installed
     :raises Error: with the text that the program prints
     """
-    return _start(scenario, keys, schedulers, False, trace, set, (requests, transactions, audit, activity), jobs, progress)
+    return _start(scenario, keys, schedulers, False, trace, set, (requests, transactions, audit, activity, ceiling), jobs, progress)
 
 
 def run(
@@ -76,13 +78,14 @@ def run(
     transactions: bool = False,
     audit: bool = False,
     activity: bool = False,
+    ceiling: bool = False,
     jobs: Optional[int] = None,
     progress: Optional[bool] = None,
     **keys: Any,
 ) -> Result:
     """Runs one scheduler; by default the scenario's first. The parameters are those of :func:`compare`."""
     chosen = None if scheduler is None else [scheduler]
-    return _start(scenario, keys, chosen, True, trace, set, (requests, transactions, audit, activity), jobs, progress)
+    return _start(scenario, keys, chosen, True, trace, set, (requests, transactions, audit, activity, ceiling), jobs, progress)
 
 
 def _start(
@@ -92,7 +95,7 @@ def _start(
     one: bool,
     trace: Any,
     set: Optional[Mapping[str, Any]],
-    kept: tuple[bool, bool, bool, bool],
+    kept: tuple[bool, bool, bool, bool, bool],
     jobs: Optional[int],
     progress: Optional[bool],
 ) -> Result:

@@ -132,6 +132,7 @@ def start(
     transactions: bool,
     audit: bool,
     activity: bool,
+    ceiling: bool,
     jobs: Optional[int],
 ) -> Job: ...
 def recommend(

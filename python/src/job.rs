@@ -55,6 +55,7 @@ pub(crate) struct Kept {
     pub(crate) transactions: bool,
     pub(crate) audit: bool,
     pub(crate) activity: bool,
+    pub(crate) ceiling: bool,
 }
 
 /// A comparison that runs.
@@ -144,6 +145,11 @@ fn make(scenario: &Scenario, kept: Kept, progress: &Progress) -> Result<Outcome,
     let rows = RowOutput { dir: &dir, format: Format::Parquet, transactions: kept.transactions };
     let rows = (kept.requests || kept.transactions).then_some(rows);
     let options = Options { audit: kept.audit, rows, activity: kept.activity, progress: Some(progress) };
-    let made = flashlane_sim::compare_prepared(scenario, &prepared, &options)?;
+    // Before the runs, which take over the traces.
+    let ceiling = kept.ceiling.then(|| flashlane_sim::ceiling(&prepared)).transpose()?;
+    let mut made = flashlane_sim::compare_prepared(scenario, &prepared, &options)?;
+    if let Some(ceiling) = ceiling {
+        made.summary.compare_with_ceiling(ceiling);
+    }
     Ok(Outcome::new(made, dir.take_rows()))
 }

@@ -18,7 +18,7 @@ use crate::job::{Job, Kept};
 /// values, are set. `chosen` are names of schedulers, of the scenario's own or of the catalogue. `answers` are
 /// those written in Python.
 #[pyfunction]
-#[pyo3(signature = (path, document, sets, chosen, one, answers, requests, transactions, audit, activity, jobs))]
+#[pyo3(signature = (path, document, sets, chosen, one, answers, requests, transactions, audit, activity, ceiling, jobs))]
 #[allow(clippy::too_many_arguments)]
 pub fn start(
     path: Option<PathBuf>,
@@ -31,6 +31,7 @@ pub fn start(
     transactions: bool,
     audit: bool,
     activity: bool,
+    ceiling: bool,
     jobs: Option<usize>,
 ) -> PyResult<Job> {
     let mut scenario = read(path.as_deref(), document)?;
@@ -40,7 +41,7 @@ pub fn start(
         scenario.use_catalogue(Arc::new(answers::extended(answers, &failures)?));
     }
     choose(&mut scenario, chosen, one)?;
-    Job::start(scenario, Kept { requests, transactions, audit, activity }, jobs, failures)
+    Job::start(scenario, Kept { requests, transactions, audit, activity, ceiling }, jobs, failures)
 }
 
 /// Reads a scenario.

@@ -46,6 +46,17 @@ def test_the_bytes_are_the_programs(small: Path, program: str, tmp_path: Path) -
     assert result.summary.tables().strip() == printed.strip()
 
 
+def test_ceilings_are_the_programs(small: Path, program: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    subprocess.run([program, "compare", str(small), "--ceiling", "--out", str(out)], check=True, capture_output=True)
+    summary = fl.compare(small, ceiling=True).summary
+    assert summary.to_json() == (out / "summary.json").read_text()
+    bound, run = summary.ceiling.static_every_write, summary.schedulers[0]
+    assert 0 < bound.mean_ns <= run.total.all.mean_ns and bound.p99_ns <= bound.p99_9_ns <= bound.worst_ns <= run.total.all.max_ns
+    assert run.ceiling.mean_static == pytest.approx(run.total.all.mean_ns / bound.mean_ns)
+    assert "no scheduler's mean can be below" in repr(summary)
+
+
 def test_keys_replace_those_of_the_file(small: Path, program: str, tmp_path: Path) -> None:
     result = fl.compare(small, schedulers=["sprinkler"], seed=7, set={"flow.writer.synthetic.requests": np.int64(50)})
     summary = result.summary
