@@ -23,6 +23,7 @@ mod front;
 mod golden;
 mod golden_files;
 mod host;
+mod kinds;
 mod limits;
 mod mapping_cache;
 mod moved_reads;
