@@ -18,4 +18,5 @@ mod worst;
 mod wspt;
 
 pub use class::{Class, Placement, Writes};
-pub use work::{Bound, Bounds, Effort, Work};
+pub use windows::Effort;
+pub use work::{Bound, Bounds, Work};

@@ -4,9 +4,26 @@ use rayon::prelude::*;
 
 use crate::mean::Window;
 use crate::pieces::Demand;
-use crate::work::Effort;
 use crate::worst::Worst;
 use crate::wspt::MAX_PIECES;
+
+/// How long bounds are looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effort {
+    /// Pieces of work that are looked at together, at the least and at most: more make the bound tighter, and take memory (90 bytes each). In
+    /// between, a window ends where little work waits.
+    pub window: [usize; 2],
+    /// The most steps of the search for weights in a window.
+    pub steps: u32,
+    /// The most pieces that all steps serve; at least three steps are made.
+    pub pieces: usize,
+}
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort { window: [50_000, 4_000_000], steps: 40, pieces: 60_000_000 }
+    }
+}
 
 /// The bounds of windows are computed together when those that wait have so many pieces.
 const BATCH: usize = 1_000_000;

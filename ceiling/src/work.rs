@@ -10,7 +10,7 @@ use crate::percentile::Percentiles;
 use crate::pieces::Splitter;
 use crate::requests::Requests;
 use crate::service::{Serial, Times};
-use crate::windows::Windows;
+use crate::windows::{Effort, Windows};
 use crate::worst::Worst;
 
 /// The requests of a run as they are fed to the device.
@@ -47,24 +47,6 @@ pub struct Bound {
     pub p99_9_ns: u64,
     /// Largest response time, ns.
     pub worst_ns: u64,
-}
-
-/// How long bounds are looked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Effort {
-    /// Pieces of work that are looked at together, at the least and at most: more make the bound tighter, and take memory (90 bytes each). In
-    /// between, a window ends where little work waits.
-    pub window: [usize; 2],
-    /// The most steps of the search for weights in a window.
-    pub steps: u32,
-    /// The most pieces that all steps serve; at least three steps are made.
-    pub pieces: usize,
-}
-
-impl Default for Effort {
-    fn default() -> Effort {
-        Effort { window: [50_000, 4_000_000], steps: 40, pieces: 60_000_000 }
-    }
 }
 
 impl Bound {
