@@ -37,7 +37,7 @@ mod linux {
     use flashlane_core::Op;
     use flashlane_outputs::shown;
     use flashlane_report::metrics::Histogram;
-    use flashlane_serve::{Live, Options, Place, Report};
+    use flashlane_serve::{Live, Options, Place, PowerCut, Report};
 
     use crate::args::{CtlArgs, CtlCommand, ServeArgs};
     use crate::fail::Failure;
@@ -72,6 +72,7 @@ mod linux {
             spin: Duration::from_micros(args.spin_us.into()),
             record: args.record.clone(),
             state,
+            power_cut: args.power_cut,
             control: args.ctl.clone(),
         };
         let (ready, stop) = flashlane_serve::open(drive, &options, &signals::ending()).map_err(Failure::Input)?;
@@ -140,6 +141,7 @@ mod linux {
             CtlCommand::Scheduler { name } => format!("scheduler {name}"),
             CtlCommand::Priority { flow, priority } => format!("priority {flow} {priority}"),
             CtlCommand::Stats => "stats".into(),
+            CtlCommand::PowerCut => "power-cut".into(),
         };
         let answer = flashlane_serve::send(&args.socket, &command).map_err(Failure::Input)?;
         print(&format!("{}\n", shown::escaped_lines(&answer)))
@@ -169,6 +171,11 @@ mod linux {
                 Ok(lines) => note(&format!("note: {lines} commands were recorded in {path}")),
                 Err(why) => return Err(Failure::Fault(format!("--record {path}: could not be written: {why}"))),
             }
+        }
+        if let Some(PowerCut { writes, pages, landed }) = report.cut {
+            print(&format!(
+                "the power was cut: {writes} writes were not answered; {landed} of their {pages} pages have landed\n"
+            ))?;
         }
         match &report.kept {
             Some(Ok(path)) => {

@@ -24,6 +24,9 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest line that it may send, bytes.
 const LINE_BYTES: u64 = 4096;
 
+/// The answer to a power cut.
+pub(crate) const CUT: &str = "the power is cut";
+
 /// The answer to a command: a text to show, or why not.
 pub(crate) type Reply = Result<String, String>;
 
@@ -34,6 +37,8 @@ pub(crate) enum ControlRequest {
     Snapshot(Sender<Snapshot>),
     /// Another scheduler, by name.
     Scheduler(String, Sender<Reply>),
+    /// The power is cut.
+    PowerCut(Sender<Reply>),
     /// Another priority of a flow, by name.
     Priority(String, u8, Sender<Reply>),
 }
@@ -93,13 +98,14 @@ impl Asker {
         let (verb, rest) = line.trim_end().split_once(' ').unwrap_or((line.trim_end(), ""));
         match (verb, rest.rsplit_once(' ')) {
             ("stats", None) => self.snapshot().map_or_else(ended, |snapshot| Ok(snapshot.table())),
+            ("power-cut", None) => self.ask(ControlRequest::PowerCut).unwrap_or_else(ended),
             ("scheduler", _) => self.ask(|answer| ControlRequest::Scheduler(rest.into(), answer)).unwrap_or_else(ended),
             ("priority", Some((flow, priority))) => {
                 let legal = |_| format!("priority {priority}: must be a whole number from 0 to 7");
                 let priority = priority.parse().map_err(legal)?;
                 self.ask(|answer| ControlRequest::Priority(flow.into(), priority, answer)).unwrap_or_else(ended)
             }
-            _ => Err("must be `scheduler NAME`, `priority FLOW N` or `stats`".into()),
+            _ => Err("must be `scheduler NAME`, `priority FLOW N`, `stats` or `power-cut`".into()),
         }
     }
 }
@@ -155,6 +161,8 @@ pub fn send(path: &Path, command: &str) -> Result<String, String> {
     match answer.trim_end().split_once('\n').unwrap_or((answer.trim_end(), "")) {
         ("ok", text) => Ok(text.to_owned()),
         ("error", text) => Err(text.to_owned()),
+        // The server may be gone before it has answered.
+        _ if command == "power-cut" => Ok(CUT.to_owned()),
         _ => Err(format!("{}: ended without an answer", shown::path(path))),
     }
 }

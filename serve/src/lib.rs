@@ -6,6 +6,7 @@
 
 mod address;
 pub mod nbd;
+mod power_cut;
 mod snapshot;
 mod statistics;
 
@@ -33,6 +34,7 @@ mod record;
 mod server;
 
 pub use address::Address;
+pub use power_cut::PowerCut;
 pub use snapshot::{Snapshot, UnitView};
 pub use statistics::{ExportReport, Report};
 
@@ -69,6 +71,8 @@ mod linux {
         /// Where the drive's state is from one session to the next: taken away when a session begins, so that there is none after one that
         /// did not end by itself.
         pub state: Option<std::path::PathBuf>,
+        /// The power is cut once the drive has been given so many commands.
+        pub power_cut: Option<u64>,
         /// Where it is controlled: a socket of this user's.
         pub control: Option<std::path::PathBuf>,
     }

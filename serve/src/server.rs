@@ -26,6 +26,7 @@ use crate::fuse::{Answer, Files, Requested};
 use crate::kept;
 use crate::listener::{Listener, SocketFile};
 use crate::nbd::{Command, Error, Export, Kind};
+use crate::power_cut::{Draw, PowerCut};
 use crate::real_time::{Ended, RealTime};
 use crate::record::Record;
 use crate::snapshot::{self, Snapshot};
@@ -51,6 +52,10 @@ const FILES: u64 = u64::MAX - 4;
 /// How long no clients are accepted after one could not be: without a rest the listener would report it again and again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// Why the power is not cut.
+const UNKNOWN_LOSS: &str =
+    "writes are done in the page buffer (device.buffer.write_back), and which of its pages a cut takes is not modelled";
+
 /// A command of a client, from its arrival until it is answered.
 #[derive(Debug)]
 struct Asked {
@@ -68,6 +73,16 @@ enum Client {
     Connection { number: usize, generation: u64 },
     /// The kernel, for whoever uses the file of the export.
     File(Answer),
+}
+
+impl Client {
+    /// Bytes at the beginning of its write's sectors that are left alone.
+    fn skipped(&self) -> u64 {
+        match self {
+            Client::Connection { .. } => 0,
+            Client::File(answer) => answer.from() as u64,
+        }
+    }
 }
 
 /// The server while it runs.
@@ -89,6 +104,8 @@ pub(crate) struct Server {
     statistics: Statistics,
     fault: Option<String>,
     record: Option<Record>,
+    /// The power is cut once the drive has been given so many commands.
+    cut_after: Option<u64>,
     /// Where the drive's state goes at the end.
     state: Option<PathBuf>,
     buffer: Vec<u8>,
@@ -131,6 +148,9 @@ impl Server {
         };
         let exports: Arc<[Export]> = drive.flows.iter().map(export).collect();
         let first_byte = drive.flows.iter().map(|flow| flow.range.offset).collect();
+        if options.power_cut.is_some() && drive.has_volatile_writes {
+            return Err(format!("--power-cut: {UNKNOWN_LOSS}"));
+        }
         let contents = Contents::open(&options.data, drive.bytes)?;
         let listener = options.nbd.as_ref().map(Listener::open).transpose()?;
         let statistics = Statistics::new(exports.len());
@@ -174,6 +194,7 @@ impl Server {
             statistics,
             fault: None,
             record,
+            cut_after: options.power_cut,
             state: options.state.clone(),
             buffer: vec![0; READ_BYTES],
             asks,
@@ -225,7 +246,11 @@ impl Server {
                 next = Some(next.map_or(left, |next| next.min(left)));
             }
             self.wait(next, &mut events)?;
-            if self.take(&events) && stopping.is_none() {
+            let is_to_end = self.take(&events);
+            if self.is_cut() {
+                break;
+            }
+            if is_to_end && stopping.is_none() {
                 stopping = Some(Instant::now());
                 self.begin_end();
             }
@@ -236,13 +261,16 @@ impl Server {
                 shown = Instant::now();
             }
         }
-        self.refuse_the_rest();
+        let cut = self.is_cut().then(|| self.cut_power());
+        if cut.is_none() {
+            self.refuse_the_rest();
+        }
         let kept = self.keep_state();
         let Server { statistics, exports, fault, connections, record, files, .. } = self;
         let files_in_use = files.is_some_and(|files| !files.end());
         let refused = connections.iter().flatten().map(|connection| connection.session.refused()).sum::<u64>();
         let report = statistics.report(&exports, refused, fault);
-        Ok(Report { recorded: record.map(Record::end), kept, files_in_use, ..report })
+        Ok(Report { recorded: record.map(Record::end), kept, cut, files_in_use, ..report })
     }
 
     /// Waits for clients, or for the drive's next event, which is so far away.
@@ -400,6 +428,9 @@ impl Server {
 
     /// Gives the drive a command.
     fn submit(&mut self, now: Time, asked: Asked) {
+        if self.is_cut() {
+            return self.held.push(asked);
+        }
         let Asked { export, ref command, .. } = asked;
         let op = match &command.kind {
             Kind::Read => Op::Read,
@@ -447,9 +478,7 @@ impl Server {
             Kind::Read => Work::Read(asked.command.length),
             Kind::Write { data, force } => {
                 // What is less than the sectors of the command leaves the other bytes of them alone.
-                if let Client::File(answer) = &asked.client {
-                    offset += answer.from() as u64;
-                }
+                offset += asked.client.skipped();
                 Work::Write { data: std::mem::take(data), force: *force }
             }
             Kind::Flush => Work::Flush,
@@ -564,6 +593,27 @@ impl Server {
         Some(saved.map(|()| path).map_err(|why| why.to_string()))
     }
 
+    /// Whether the drive has been given as many commands as it may before the power is cut.
+    fn is_cut(&self) -> bool {
+        self.cut_after.is_some_and(|commands| self.next_ticket >= commands)
+    }
+
+    /// The power is cut: nothing more is answered, writes that were not answered have landed or not, and there is no state to keep.
+    fn cut_power(&mut self) -> PowerCut {
+        self.state = None;
+        self.record.iter_mut().for_each(Record::flush);
+        let mut draw = Draw::new(self.schedulers.config().seed, self.schedulers.config().geometry.page_bytes);
+        for (ticket, asked) in std::mem::take(&mut self.asked) {
+            // The data of a write that the drive has ended is on its way to its place.
+            let Kind::Write { data, force } = &asked.command.kind else { continue };
+            let offset = self.first_byte[asked.export] + asked.command.offset + asked.client.skipped();
+            for (offset, data) in draw.landed(offset, data).into_iter().filter(|_| !data.is_empty()) {
+                let _ = self.contents.act(Job { ticket, offset, work: Work::Write { data, force: *force } });
+            }
+        }
+        draw.cut
+    }
+
     /// Answers what was not answered in time.
     fn refuse_the_rest(&mut self) {
         for asked in std::mem::take(&mut self.held) {
@@ -598,6 +648,7 @@ impl Server {
             match ask {
                 ControlRequest::Snapshot(answer) => drop(answer.send(self.snapshot())),
                 ControlRequest::Scheduler(name, answer) => self.begin_change(name, answer),
+                ControlRequest::PowerCut(answer) => drop(answer.send(self.turn_off())),
                 ControlRequest::Priority(flow, priority, answer) => {
                     drop(answer.send(self.set_priority(&flow, priority)))
                 }
@@ -610,6 +661,15 @@ impl Server {
                 (ask, _) => self.later.push_back(ask),
             }
         }
+    }
+
+    /// Cuts the power, unless it is not known what that takes.
+    fn turn_off(&mut self) -> Reply {
+        if !self.exports.iter().all(|export| export.flushes) {
+            return Err(UNKNOWN_LOSS.to_owned());
+        }
+        self.cut_after = Some(0);
+        Ok(control::CUT.to_owned())
     }
 
     /// From now on the drive gets no commands, until it has drained and its scheduler is another.

@@ -8,6 +8,7 @@ use flashlane_core::Op;
 use flashlane_report::metrics::Histogram;
 
 use crate::nbd::Export;
+use crate::power_cut::PowerCut;
 
 /// The figures of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,6 +31,8 @@ pub struct Report {
     pub files_in_use: bool,
     /// Lines of the record, or why not all could be written.
     pub recorded: Option<Result<u64, String>>,
+    /// What was lost when the power was cut, if it was.
+    pub cut: Option<PowerCut>,
     /// Where the drive's state was kept for the next session, or why it was not.
     pub kept: Option<Result<PathBuf, String>>,
 }
@@ -80,6 +83,7 @@ impl Statistics {
             files_in_use: false,
             recorded: None,
             kept: None,
+            cut: None,
         };
         Statistics { report, bytes: 0, late: Histogram::new(), turned_away: 0 }
     }

@@ -43,6 +43,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "127.0.0.1:PORT", value_parser = of_this_machine)]
     pub metrics: Option<SocketAddr>,
 
+    /// Cut the power once the drive has been given N commands
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub power_cut: Option<u64>,
+
     /// Show what the drive does on the terminal; nothing if the output is not one
     #[arg(long)]
     pub live: bool,
@@ -105,4 +109,6 @@ pub enum CtlCommand {
     },
     /// Prints the figures so far
     Stats,
+    /// Ends the server as a power cut would: writes that are not answered land or not, page by page
+    PowerCut,
 }

@@ -234,6 +234,26 @@ fn the_state_of_the_drive_is_kept() {
     );
 }
 
+/// A power cut on demand ends the server, and is not offered where it is not known what it takes.
+#[test]
+fn the_power_is_cut() {
+    let desk = folder();
+    let mut served = Served::begin(desk.path(), &["--ctl", "ctl"]);
+    let done = flashlane(desk.path(), &["ctl", "ctl", "power-cut"]);
+    assert_eq!((done.status.code(), text(&done.stdout)), (Some(0), "the power is cut\n".into()));
+    let mut said = String::new();
+    served.printed.read_to_string(&mut said).expect("text");
+    assert!(said.contains("the power was cut: 0 writes were not answered"), "{said}");
+    let buffer = ["--set", "device.buffer.pages=64", "--set", "device.buffer.write_back=true"];
+    let args = ["serve", "s.toml", "--nbd", "unix:socket", "--power-cut", "5"];
+    let refused = flashlane(desk.path(), &[&args[..], &buffer].concat());
+    let why = text(&refused.stderr);
+    assert!(
+        refused.status.code() == Some(2) && why.contains("which of its pages a cut takes is not modelled"),
+        "{why}"
+    );
+}
+
 /// Records of another build and of another drive are run, and the run says so; what is no record is refused.
 #[test]
 fn a_record_says_where_it_is_from() {

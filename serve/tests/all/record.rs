@@ -133,6 +133,7 @@ fn a_used_drive_comes_back() {
             spin: Duration::from_micros(20),
             record: Some(record.clone()),
             state: Some(state.clone()),
+            power_cut: None,
             control: None,
         };
         let served = Served::with(options, text.to_owned());
