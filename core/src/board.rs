@@ -5,6 +5,7 @@
 //! at constant cost and nothing is allocated per request.
 
 mod links;
+mod of_request;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -52,6 +53,8 @@ pub struct Board {
     pub planes: Vec<Plane>,
     /// Write requests inside the device some of whose pages wait for space in the page buffer.
     pub waiting_for_buffer: u32,
+    /// The transactions of each request, if an answer looks at them.
+    request_pages: of_request::RequestPages,
     /// What never changes.
     pub facts: Facts,
 }
@@ -75,6 +78,7 @@ impl Board {
             ],
             planes: vec![Plane::default(); geometry.planes() as usize],
             waiting_for_buffer: 0,
+            request_pages: of_request::RequestPages::default(),
             flows: vec![Flow::default(); flows],
             by_slot: vec![SlotQueue::EMPTY; (queues + 1) * slots],
             behind: Vec::new(),

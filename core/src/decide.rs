@@ -88,8 +88,8 @@ pub trait Place {
     /// Called once, when the device is built: reserves the memory that the answer will ever need.
     fn prepare(&mut self, _: &Board) {}
 
-    /// The plane that a page is written to, asked when the write becomes a transaction. `home` is its plane by static allocation.
-    fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId;
+    /// The plane that a page is written to, asked when the write becomes a transaction.
+    fn plane(&mut self, board: &Board, page: PageWrite) -> PlaneId;
 
     /// The write that gets a plane now, and the plane. Asked before the units decide, again and again until it returns `None`; only if
     /// [`PlaceDeclares::binds_at_dispatch`]. `oldest` is the oldest eligible write of the device's queue ([`Board::unplaced`]); the answer
@@ -107,6 +107,18 @@ pub trait Place {
         let _ = (board, unit);
         None
     }
+}
+
+/// A page that is about to be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageWrite {
+    /// The logical page.
+    pub lpn: Lpn,
+    /// Its plane by static allocation.
+    pub home: PlaneId,
+    /// The plane that has it now, [`PageWrite::home`] if it has never been written. Kept for answers that declare it
+    /// ([`Keeps::page_planes`]); otherwise the home plane.
+    pub at: PlaneId,
 }
 
 /// A waiting write and the plane it goes to.

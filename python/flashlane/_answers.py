@@ -27,8 +27,8 @@ class Answer:
     name: ClassVar[Optional[str]] = None
     #: The scheduler that answers the other questions.
     base: ClassVar[str] = "read-first"
-    #: The columns of the board that it looks at. Default: all of the transactions; those of units and planes are there if they are
-    #: named. Those that are not named cost nothing.
+    #: The columns of the board that it looks at. Default: all of the transactions but ``page_at`` and ``request_units``; these and those of
+    #: units, planes and flows are there if they are named. Those that are not named cost nothing.
     columns: ClassVar[Optional[Sequence[str]]] = None
 
     _question: ClassVar[str] = ""
@@ -69,7 +69,7 @@ class Place(Answer):
 
     >>> class MostBlocks(fl.Place):
     ...     columns = ("plane_free_blocks",)
-    ...     def plane(self, board, lpn, home):
+    ...     def plane(self, board, lpn, home, at):
     ...         return board.plane_free_blocks.argmax()
     """
 
@@ -81,8 +81,9 @@ class Place(Answer):
     #: How many of the writes in that queue the board has, oldest first.
     window: ClassVar[int] = 64
 
-    def plane(self, board: Board, lpn: int, home: int) -> int:
-        """The plane of a write of the logical page ``lpn``, whose plane by static allocation is ``home``. ``board`` has no transactions."""
+    def plane(self, board: Board, lpn: int, home: int, at: int) -> int:
+        """The plane of a write of the logical page ``lpn``, whose plane by static allocation is ``home``, and which is on the plane ``at``
+        now (``home`` if it has never been written). ``board`` has no transactions."""
         raise self._missing("which plane")
 
     def place_at_dispatch(self, board: Board) -> Optional[tuple[int, int]]:

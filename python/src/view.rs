@@ -1,8 +1,10 @@
 //! The board as Python sees it: transactions, units and planes as read-only numpy arrays over memory that every decision uses again.
 
-use flashlane_core::board::{Command, Service};
-use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, PlaneId, TxnId, UnitId};
+use std::collections::BTreeSet;
+
+use flashlane_core::board::{Command, Flow, Service};
+use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::{Board, PlaneId, Transaction, TxnId, UnitId};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
@@ -18,10 +20,12 @@ enum Rows {
     Units,
     /// Each plane of the device.
     Planes,
+    /// Each flow.
+    Flows,
 }
 
 /// The columns of each kind, in their order.
-const COLUMNS: [(Rows, &[&str]); 3] = [
+const COLUMNS: [(Rows, &[&str]); 4] = [
     (
         Rows::Transactions,
         &[
@@ -37,6 +41,9 @@ const COLUMNS: [(Rows, &[&str]); 3] = [
             "request_pages",
             "request_pages_left",
             "request_arrival_ns",
+            // From here on they are there by name only: they cost the device work.
+            "page_at",
+            "request_units",
         ],
     ),
     (
@@ -61,16 +68,23 @@ const COLUMNS: [(Rows, &[&str]); 3] = [
             "plane_has_free_page",
             "plane_collecting",
             "plane_valid_pages",
+            "plane_next_page",
+            "plane_victim_pages",
         ],
     ),
+    (Rows::Flows, &["flow_waiting", "flow_in_flight", "flow_programmed", "flow_valid_pages", "flow_moved"]),
 ];
 
-/// The board of a decision. Arrays have an entry for each transaction that it is about, or, if their names begin with `unit_` or
-/// `plane_`, for each unit or plane of the device. They are read-only and valid until the method returns.
+/// Columns of transactions that are there if none is named.
+const USUAL: usize = 12;
+
+/// The board of a decision. Arrays have an entry for each transaction that it is about, or, if their names begin with `unit_`,
+/// `plane_` or `flow_`, for each unit or plane of the device or each flow. They are read-only and valid until the method returns.
 #[pyclass]
 pub struct BoardView {
     now_ns: u64,
-    tables: [Table; 3],
+    waiting_for_buffer: u32,
+    tables: [Table; 4],
 }
 
 /// The columns of one kind.
@@ -143,10 +157,10 @@ impl Table {
 }
 
 impl BoardView {
-    /// A board that shows the columns `names`, or all of the transactions.
+    /// A board that shows the columns `names`, or the usual ones of the transactions.
     pub(crate) fn new(py: Python<'_>, names: Option<&[String]>) -> PyResult<BoardView> {
-        let [transactions, units, planes] = COLUMNS.map(|(rows, names)| Table::new(py, rows, names));
-        let mut tables = [transactions?, units?, planes?];
+        let [transactions, units, planes, flows] = COLUMNS.map(|(rows, names)| Table::new(py, rows, names));
+        let mut tables = [transactions?, units?, planes?, flows?];
         for name in names.unwrap_or_default() {
             let found = tables.iter_mut().find_map(|table| {
                 let column = table.names.iter().position(|known| known == name)?;
@@ -159,14 +173,15 @@ impl BoardView {
             table.wanted.push(column);
         }
         if names.is_none() {
-            tables[0].wanted = (0..tables[0].names.len()).collect();
+            tables[0].wanted = (0..USUAL).collect();
         }
-        Ok(BoardView { now_ns: 0, tables })
+        Ok(BoardView { now_ns: 0, waiting_for_buffer: 0, tables })
     }
 
-    /// Shows the transactions `rows`, and the units and planes of the device.
+    /// Shows the transactions `rows`, the units and planes of the device, and the flows.
     pub(crate) fn show(&mut self, py: Python<'_>, board: &Board, rows: &[TxnId]) -> PyResult<()> {
         self.now_ns = board.now.ns();
+        self.waiting_for_buffer = board.waiting_for_buffer;
         for table in &mut self.tables {
             match table.rows {
                 Rows::Transactions => {
@@ -178,6 +193,9 @@ impl BoardView {
                 Rows::Planes => {
                     table
                         .show(py, board.planes.len(), |entry, column| of_plane(board, PlaneId(entry as u16), column))?;
+                }
+                Rows::Flows => {
+                    table.show(py, board.flows.len(), |entry, column| of_flow(&board.flows[entry], column))?;
                 }
             }
         }
@@ -208,8 +226,22 @@ fn of_transaction(board: &Board, txn: TxnId, column: usize) -> i64 {
         8 => ns(of.slack.ns()),
         9 => request().map_or(0, |request| i64::from(request.pages)),
         10 => request().map_or(0, |request| i64::from(request.remaining)),
-        _ => request().map_or(ns(of.enqueued.ns()), |request| ns(request.arrival.ns())),
+        11 => request().map_or(ns(of.enqueued.ns()), |request| ns(request.arrival.ns())),
+        12 => i64::from(of.page_at.0),
+        _ => units_held(board, of.request),
     }
+}
+
+/// Units that transactions of a request wait for or are in service at.
+fn units_held(board: &Board, request: u32) -> i64 {
+    let has_unit = |txn: &&Transaction| match txn.stage {
+        Stage::InService => true,
+        Stage::Waiting => txn.queue != board.unplaced(),
+        Stage::Held | Stage::Free => false,
+    };
+    let transactions = board.transactions_of(request).map(|txn| board.txn(txn));
+    let units: BTreeSet<u16> = transactions.filter(has_unit).map(|txn| txn.unit.0).collect();
+    units.len() as i64
 }
 
 fn of_unit(board: &Board, id: UnitId, column: usize) -> i64 {
@@ -243,7 +275,26 @@ fn of_plane(board: &Board, id: PlaneId, column: usize) -> i64 {
         2 => i64::from(plane.free_pages),
         3 => i64::from(plane.has_free_page),
         4 => i64::from(plane.collecting),
-        _ => i64::from(plane.valid_pages),
+        5 => i64::from(plane.valid_pages),
+        6 => i64::from(plane.next_page),
+        _ => {
+            if plane.collecting {
+                i64::from(plane.victim_pages)
+            } else {
+                0
+            }
+        }
+    }
+}
+
+fn of_flow(flow: &Flow, column: usize) -> i64 {
+    let figures = flow.figures();
+    match column {
+        0 => i64::from(figures.waiting),
+        1 => i64::from(figures.in_flight),
+        2 => ns(figures.programmed),
+        3 => ns(figures.valid_pages),
+        _ => ns(figures.moved),
     }
 }
 
@@ -253,6 +304,12 @@ impl BoardView {
     #[getter]
     fn now_ns(&self) -> u64 {
         self.now_ns
+    }
+
+    /// Write requests inside the device some of whose pages wait for space in the page buffer.
+    #[getter]
+    fn waiting_for_buffer(&self) -> u32 {
+        self.waiting_for_buffer
     }
 
     /// How many transactions the decision is about.
@@ -414,5 +471,59 @@ impl BoardView {
     #[getter]
     fn plane_valid_pages(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.column(py, Rows::Planes, 5)
+    }
+
+    /// Of a write that waits for no older one of its page: the plane that has the page now.
+    #[getter]
+    fn page_at(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Transactions, 12)
+    }
+
+    /// Units that transactions of its request wait for or are in service at; a write without a plane is at none.
+    #[getter]
+    fn request_units(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Transactions, 13)
+    }
+
+    /// Page of its block that the next user program gets.
+    #[getter]
+    fn plane_next_page(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Planes, 6)
+    }
+
+    /// Valid pages of the victim that is being emptied, when it was chosen; 0 if none is.
+    #[getter]
+    fn plane_victim_pages(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Planes, 7)
+    }
+
+    /// Commands of the flow that wait in its submission queue and may be fetched.
+    #[getter]
+    fn flow_waiting(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Flows, 0)
+    }
+
+    /// Commands of the flow that are in the device.
+    #[getter]
+    fn flow_in_flight(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Flows, 1)
+    }
+
+    /// Pages that the flow has programmed.
+    #[getter]
+    fn flow_programmed(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Flows, 2)
+    }
+
+    /// Pages of the drive that hold its data.
+    #[getter]
+    fn flow_valid_pages(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Flows, 3)
+    }
+
+    /// Pages of its data that garbage collection has moved.
+    #[getter]
+    fn flow_moved(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.column(py, Rows::Flows, 4)
     }
 }

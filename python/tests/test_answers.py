@@ -25,8 +25,8 @@ FULL = {
 class Home(fl.Place):
     base = "fr-fcfs"
 
-    def plane(self, board: fl.Board, lpn: int, home: int) -> int:
-        assert len(board) == 0
+    def plane(self, board: fl.Board, lpn: int, home: int, at: int) -> int:
+        assert len(board) == 0 and at == home
         return home
 
 
@@ -120,14 +120,55 @@ def test_each_changes_its_decision_and_they_mix() -> None:
     assert runs[4].device.pauses > 0
 
 
+class OneOn(fl.Place):
+    """A write goes to the plane behind the one that has its page, which is where a write before it went."""
+
+    base = "fr-fcfs"
+    columns = ("plane_unit", "plane_next_page", "plane_victim_pages", "plane_collecting", "flow_moved", "flow_valid_pages", "flow_programmed", "flow_in_flight")
+
+    def __init__(self) -> None:
+        self.went: dict[int, set[int]] = {}
+
+    def plane(self, board: fl.Board, lpn: int, home: int, at: int) -> int:
+        planes = self.went.setdefault(lpn, {home})
+        assert at in planes
+        to = (at + 1) % len(board.plane_unit)
+        planes.add(to)
+        assert len(board.flow_moved) == 2 and board.flow_programmed[0] == 0 and board.flow_in_flight[1] > 0
+        assert board.flow_valid_pages.min() > 0 and board.waiting_for_buffer == 0
+        assert (board.plane_victim_pages[board.plane_collecting == 0] == 0).all() and board.plane_next_page.max() > 0
+        return to
+
+
+class FewUnits(fl.Pick):
+    """A request whose transactions are at fewest units goes first."""
+
+    base = "fr-fcfs"
+    columns = ("serial", "is_read", "plane", "page_at", "request_units", "request_pages_left")
+
+    def pick(self, board: fl.Board, unit: int) -> int:
+        assert (board.request_units >= 1).all() and (board.request_units <= board.request_pages_left).all()
+        writes = board.is_read == 0
+        assert (board.page_at[writes] == board.plane[writes]).all(), "pages stay at home"
+        return int(np.lexsort((board.serial, board.request_units))[0])
+
+
+def test_facts_that_only_few_look_at() -> None:
+    result = fl.compare(FULL, schedulers=["fr-fcfs", OneOn, FewUnits], audit=True)
+    runs = result.summary.schedulers
+    assert len({run.total.all.mean_ns for run in runs}) == 3 and all(run.total.completed == 4000 for run in runs)
+    with pytest.raises(fl.Error, match="request_units is not among the columns"):
+        fl.run(FULL, scheduler=made(fl.Pick, pick=lambda self, board, unit: board.request_units[0]))
+
+
 def made(of: type, **methods: object) -> type:
     return type("Wrong", (of,), {"base": "fr-fcfs", **methods})
 
 
 @pytest.mark.parametrize("answer, said", [
-    (made(fl.Place, plane=lambda self, board, lpn, home: 10_000), r"plane returned plane 10000: must be below \d+, the planes of the device"),
-    (made(fl.Place, plane=lambda self, board, lpn, home: "a"), "plane returned 'a': must be a plane"),
-    (made(fl.Place, plane=lambda self, board, lpn, home: 1 // 0), "ZeroDivisionError"),
+    (made(fl.Place, plane=lambda self, board, lpn, home, at: 10_000), r"plane returned plane 10000: must be below \d+, the planes of the device"),
+    (made(fl.Place, plane=lambda self, board, lpn, home, at: "a"), "plane returned 'a': must be a plane"),
+    (made(fl.Place, plane=lambda self, board, lpn, home, at: 1 // 0), "ZeroDivisionError"),
     (made(fl.Place), "NotImplementedError: Wrong does not say which plane"),
     (made(fl.Place, binds_at_dispatch=True), "NotImplementedError: Wrong does not say which write gets which plane"),
     (made(fl.Place, binds_at_dispatch=True, place_at_dispatch=lambda self, board: 3), "place_at_dispatch returned 3: must be None, or the place of a write"),
@@ -172,7 +213,7 @@ class Oldest(fl.Pick):
 
 
 class Stays(fl.Place):
-    def plane(self, board, lpn, home):
+    def plane(self, board, lpn, home, at):
         return home
 '''
 

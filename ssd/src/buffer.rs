@@ -386,6 +386,11 @@ impl Buffer {
         }
     }
 
+    /// How many writes wait for space.
+    pub(crate) fn waiting_writes(&self) -> u32 {
+        self.parts.iter().map(|part| part.waiting.len() as u32).sum()
+    }
+
     /// Writes that wait for space, in every part.
     pub(crate) fn all_waiting(&self) -> impl Iterator<Item = RequestSlot> {
         self.parts.iter().flat_map(|part| part.waiting.iter().map(|&(slot, _)| slot))

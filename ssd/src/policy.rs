@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 use flashlane_core::board::{Service, Unit};
 use flashlane_core::decide::{
     Commands, Declares, Departure, Estimate, Fetch, GcMode, GcPrecedence, GcQuota, Group, Keeps, MigrationLimits,
-    Needs, Placement, Position, Promotion, Scheduler, Scope, SuspendPoints,
+    Needs, PageWrite, Placement, Position, Promotion, Scheduler, Scope, SuspendPoints,
 };
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, Lpn, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
+use flashlane_core::{Board, Duration, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
 
 use crate::config::{Config, Dispatch};
 
@@ -138,7 +138,7 @@ impl Known {
             reads_expected_ends: !order.is_tail || needs.estimates,
             changes_waiting_writes: migrates_writes || !cancel.keeps_all,
             dropped_end_at_once: cancel.ends_at_once,
-            inherits_place: cancel.inherits_place && order.is_tail && !needs.promotions,
+            inherits_place: cancel.inherits_place && order.is_tail && !needs.promotions && !needs.reranks,
             migration: place.migration,
             needs,
         }
@@ -197,11 +197,11 @@ impl Policy {
 
     /// The plane a page is to be written to. If writes get their plane at dispatch, this is its home plane until then.
     #[inline(always)]
-    pub(crate) fn place(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
+    pub(crate) fn place(&mut self, board: &Board, page: PageWrite) -> PlaneId {
         if self.known.static_place || self.known.binds_at_dispatch {
-            home
+            page.home
         } else {
-            self.scheduler.place.plane(board, lpn, home)
+            self.scheduler.place.plane(board, page)
         }
     }
 
@@ -251,6 +251,11 @@ impl Policy {
     /// Adds to `promotions` which of a request's transactions move forward in their queues.
     pub(crate) fn promote(&mut self, board: &Board, created: &[TxnId], promotions: &mut Vec<Promotion>) {
         self.scheduler.order.promote(board, created, promotions);
+    }
+
+    /// Adds to `promotions` which transactions that wait for `unit` move forward in their queues now.
+    pub(crate) fn rerank(&mut self, board: &Board, unit: UnitId, promotions: &mut Vec<Promotion>) {
+        self.scheduler.order.rerank(board, unit, promotions);
     }
 
     /// The estimated response time of a waiting transaction.

@@ -45,6 +45,7 @@ impl Declares {
             keeps.page_flows |= all[i].page_flows;
             keeps.valid_pages |= all[i].valid_pages;
             keeps.page_planes |= all[i].page_planes;
+            keeps.request_pages |= all[i].request_pages;
             i += 1;
         }
         keeps
@@ -58,13 +59,16 @@ pub struct Keeps {
     pub page_flows: bool,
     /// The valid pages of planes: [`crate::board::Plane::valid_pages`].
     pub valid_pages: bool,
-    /// Where the page of a waiting write is now: [`crate::Transaction::page_at`].
+    /// Where the page of a write is now: [`crate::Transaction::page_at`] of waiting ones, and [`PageWrite::at`](super::PageWrite::at).
     pub page_planes: bool,
+    /// The transactions of a request that have not ended: [`crate::Board::transactions_of`].
+    pub request_pages: bool,
 }
 
 impl Keeps {
     /// None of them.
-    pub const NOTHING: Keeps = Keeps { page_flows: false, valid_pages: false, page_planes: false };
+    pub const NOTHING: Keeps =
+        Keeps { page_flows: false, valid_pages: false, page_planes: false, request_pages: false };
 }
 
 /// What an [`Admit`](super::Admit) declares.
@@ -158,6 +162,8 @@ pub struct Needs {
     pub estimates: bool,
     /// [`crate::decide::Order::promote`] is asked for the transactions of every request. Only with `estimates`.
     pub promotions: bool,
+    /// [`crate::decide::Order::rerank`] is asked before each decision of a unit for which several transactions wait.
+    pub reranks: bool,
     /// [`crate::decide::Order::departs`] is called for transactions that leave their queues, from the time on when a transaction joined a queue
     /// with this many in it: with 0 from the start, with [`u32::MAX`] never.
     pub departures_from: u32,
@@ -174,6 +180,7 @@ impl Needs {
     pub const NOTHING: Needs = Needs {
         estimates: false,
         promotions: false,
+        reranks: false,
         departures_from: u32::MAX,
         arrivals_from_units: false,
         ends: false,

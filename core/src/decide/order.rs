@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::OrderDeclares;
 use crate::board::Board;
-use crate::id::{QueueId, RequestId, TxnId};
+use crate::id::{QueueId, RequestId, TxnId, UnitId};
 use crate::units::Duration;
 
 /// Where in its queue does a transaction stand?
@@ -24,6 +24,13 @@ pub trait Order {
     /// queues, before they are estimated, if [`Needs::promotions`]. The answer adds to `promotions`, which the device applies in order.
     fn promote(&mut self, board: &Board, created: &[TxnId], promotions: &mut Vec<Promotion>) {
         let _ = (board, created, promotions);
+    }
+
+    /// Which transactions that wait for `unit`, of whatever request, move forward in their queues: asked at each decision of the unit while
+    /// two or more wait, if [`Needs::reranks`], so that what has become more urgent since it joined its queue can pass others. The
+    /// answer adds to `promotions`, which the device applies in order.
+    fn rerank(&mut self, board: &Board, unit: UnitId, promotions: &mut Vec<Promotion>) {
+        let _ = (board, unit, promotions);
     }
 
     /// The estimated response time of a waiting transaction of `request`, asked when all transactions of the request are in their
@@ -113,7 +120,7 @@ impl Position {
     };
 }
 
-/// A waiting transaction that moves forward in its queue ([`Order::promote`]).
+/// A waiting transaction that moves forward in its queue ([`Order::promote`], [`Order::rerank`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Promotion {
     /// The transaction.

@@ -150,7 +150,12 @@ impl Asked {
     /// What the device keeps for the columns it looks at.
     pub(super) fn keeps(&self) -> Keeps {
         let named = |name: &str| self.written.columns.iter().flatten().any(|column| column == name);
-        Keeps { valid_pages: named("plane_valid_pages"), ..Keeps::NOTHING }
+        Keeps {
+            page_flows: named("flow_valid_pages") || named("flow_moved"),
+            valid_pages: named("plane_valid_pages"),
+            page_planes: named("page_at"),
+            request_pages: named("request_units"),
+        }
     }
 
     /// Counts whether it decided something where something waited.

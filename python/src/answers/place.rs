@@ -1,7 +1,7 @@
 //! Which plane a write goes to, decided in Python.
 
-use flashlane_core::decide::{Place, PlaceDeclares, Placement};
-use flashlane_core::{Board, Lpn, PlaneId, TxnId};
+use flashlane_core::decide::{Keeps, PageWrite, Place, PlaceDeclares, Placement};
+use flashlane_core::{Board, PlaneId, TxnId};
 use pyo3::prelude::*;
 
 use super::asked::{Asked, place, unfit};
@@ -22,15 +22,15 @@ impl Place for PythonPlace {
     fn declares(&self) -> PlaceDeclares {
         PlaceDeclares {
             binds_at_dispatch: self.0.written.binds_at_dispatch,
-            keeps: self.0.keeps(),
+            keeps: Keeps { page_planes: true, ..self.0.keeps() },
             ..PlaceDeclares::ASK
         }
     }
 
-    fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
+    fn plane(&mut self, board: &Board, PageWrite { lpn, home, at }: PageWrite) -> PlaneId {
         self.0.rows.clear();
         let chosen = self.0.ask(board, |py, state, _| {
-            let chosen = state.call(py, "plane", (&state.board, lpn.0, home.0))?;
+            let chosen = state.call(py, "plane", (&state.board, lpn.0, home.0, at.0))?;
             let Ok(number) = chosen.extract::<usize>() else { return Err(unfit("plane", &chosen, "a plane")) };
             plane(board, "plane", number)
         });

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use flashlane_core::decide::{Departure, Estimate, Needs, Order, OrderDeclares, Position, Promotion};
-use flashlane_core::{Board, Duration, QueueId, RequestId, TxnId};
+use flashlane_core::{Board, Duration, QueueId, RequestId, TxnId, UnitId};
 
 use crate::estimate::Estimator;
 
@@ -39,6 +39,10 @@ impl Order for Shadow {
 
     fn promote(&mut self, board: &Board, created: &[TxnId], promotions: &mut Vec<Promotion>) {
         self.order.promote(board, created, promotions);
+    }
+
+    fn rerank(&mut self, board: &Board, unit: UnitId, promotions: &mut Vec<Promotion>) {
+        self.order.rerank(board, unit, promotions);
     }
 
     fn estimate(&mut self, board: &Board, txn: TxnId, _: RequestId) -> Estimate {

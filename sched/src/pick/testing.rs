@@ -3,9 +3,10 @@
 use alloc::vec;
 
 use flashlane_core::board::{Board, Command, Facts, Service};
+use flashlane_core::decide::PageWrite;
 use flashlane_core::geometry::{Geometry, UnitKind};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, PlaneId, Time, Transaction, TxnId, UnitId};
+use flashlane_core::{Duration, Lpn, PlaneId, Time, Transaction, TxnId, UnitId};
 
 /// One chip of `dies` dies with `planes` planes each.
 pub(crate) fn board(dies: u32, planes: u32) -> Board {
@@ -42,6 +43,11 @@ pub(crate) fn board(dies: u32, planes: u32) -> Board {
         write_triggered_gc: false,
     };
     Board::new(facts, 1)
+}
+
+/// A page at home in this plane.
+pub(crate) fn to(home: u16) -> PageWrite {
+    PageWrite { lpn: Lpn(0), home: PlaneId(home), at: PlaneId(home) }
 }
 
 /// Puts a program at the tail of the unit's queue.

@@ -7,9 +7,9 @@
 //! waiting writes.
 
 use flashlane_core::board::{QueueKind, Service, SlotQueue};
-use flashlane_core::decide::{Place, PlaceDeclares, Placement};
+use flashlane_core::decide::{PageWrite, Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, Lpn, PlaneId, TxnId, UnitId};
+use flashlane_core::{Board, Duration, PlaneId, TxnId, UnitId};
 
 use crate::estimate::{Estimator, Options, params};
 use crate::params::{Param, Values};
@@ -98,7 +98,7 @@ impl Place for Dynamic {
         PlaceDeclares { binds_at_dispatch: self.estimator.is_none(), ..PlaceDeclares::ASK }
     }
 
-    fn plane(&mut self, board: &Board, _: Lpn, home: PlaneId) -> PlaneId {
+    fn plane(&mut self, board: &Board, PageWrite { home, .. }: PageWrite) -> PlaneId {
         let Some(estimator) = &self.estimator else { return home };
         let own = board.facts.service(FlashOp::Program, board.facts.geometry.page_bytes);
         let response = |&unit: &UnitId| -> Duration {

@@ -1,7 +1,7 @@
 //! Static allocation: every page stays on the plane the stripe gives it (model 1.1.1).
 
-use flashlane_core::decide::{Place, PlaceDeclares};
-use flashlane_core::{Board, Lpn, PlaneId};
+use flashlane_core::decide::{PageWrite, Place, PlaceDeclares};
+use flashlane_core::{Board, PlaneId};
 
 /// Every write goes to its home plane.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ impl Place for Home {
         PlaceDeclares { is_static: true, ..PlaceDeclares::ASK }
     }
 
-    fn plane(&mut self, _: &Board, _: Lpn, home: PlaneId) -> PlaneId {
+    fn plane(&mut self, _: &Board, PageWrite { home, .. }: PageWrite) -> PlaneId {
         home
     }
 }

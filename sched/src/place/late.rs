@@ -17,9 +17,9 @@
 //! keep it for ever. Where flows have priorities and the pick decision heeds them, the most urgent write goes first ([`most_urgent`]).
 
 use flashlane_core::board::{Plane, QueueKind, Service, Unit};
-use flashlane_core::decide::{Place, PlaceDeclares, Placement};
+use flashlane_core::decide::{PageWrite, Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Lpn, PlaneId, TxnId, UnitId};
+use flashlane_core::{Board, PlaneId, TxnId, UnitId};
 
 use crate::params::{Param, Values};
 use crate::pick::most_urgent;
@@ -264,7 +264,7 @@ impl Place for Late {
         self.patience *= board.facts.typical(FlashOp::Program).ns();
     }
 
-    fn plane(&mut self, _: &Board, _: Lpn, home: PlaneId) -> PlaneId {
+    fn plane(&mut self, _: &Board, PageWrite { home, .. }: PageWrite) -> PlaneId {
         home
     }
 

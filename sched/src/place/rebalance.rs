@@ -6,9 +6,9 @@
 //! its foremost one (D-SOS-02), if that then ends earlier.
 
 use flashlane_core::board::QueueKind;
-use flashlane_core::decide::{MigrationLimits, Place, PlaceDeclares, Placement};
+use flashlane_core::decide::{MigrationLimits, PageWrite, Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, Lpn, PlaneId, TxnId, UnitId};
+use flashlane_core::{Board, Duration, PlaneId, TxnId, UnitId};
 
 use super::Rotate;
 use crate::estimate::remaining;
@@ -163,8 +163,8 @@ impl Place for Rebalance {
         PlaceDeclares { migration: self.limits, ..PlaceDeclares::ASK }
     }
 
-    fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
-        self.rotation.as_mut().map_or(home, |rotation| rotation.plane(board, lpn, home))
+    fn plane(&mut self, board: &Board, page: PageWrite) -> PlaneId {
+        self.rotation.as_mut().map_or(page.home, |rotation| rotation.plane(board, page))
     }
 
     fn steal_write(&mut self, board: &Board, unit: UnitId) -> Option<Placement> {

@@ -3,8 +3,8 @@
 //! Planes are numbered channel by channel, so the rotation steps a whole channel at a time and moves one plane on after
 //! each round: consecutive writes land on different channels.
 
-use flashlane_core::decide::Place;
-use flashlane_core::{Board, Lpn, PlaneId};
+use flashlane_core::decide::{PageWrite, Place};
+use flashlane_core::{Board, PlaneId};
 
 /// The next plane in rotation.
 #[derive(Default, Debug)]
@@ -13,7 +13,7 @@ pub struct Rotate {
 }
 
 impl Place for Rotate {
-    fn plane(&mut self, board: &Board, _: Lpn, home: PlaneId) -> PlaneId {
+    fn plane(&mut self, board: &Board, PageWrite { home, .. }: PageWrite) -> PlaneId {
         let channels = board.facts.geometry.channels;
         let planes = board.planes.len() as u32;
         let per_channel = planes / channels;
@@ -31,6 +31,7 @@ impl Place for Rotate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pick::testing::to;
     use flashlane_core::board::Facts;
     use flashlane_core::geometry::Geometry;
 
@@ -42,7 +43,7 @@ mod tests {
         let mut board = Board::new(Facts { geometry, ..facts }, 1);
         board.planes.iter_mut().for_each(|plane| plane.has_free_page = true);
         let mut place = Rotate::default();
-        let mut next = |board: &Board| place.plane(board, Lpn(9), PlaneId(5)).0;
+        let mut next = |board: &Board| place.plane(board, to(5)).0;
         assert_eq!([0; 8].map(|_| next(&board)), [0, 3, 1, 4, 2, 5, 0, 3]);
         (board.planes[1].has_free_page, board.planes[4].has_free_page) = (false, false);
         assert_eq!([0; 4].map(|_| next(&board)), [2, 5, 0, 3]);

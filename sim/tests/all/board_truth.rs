@@ -8,11 +8,11 @@ use crate::common::play::{self, Mix, TestRequest, asks};
 use crate::common::{recipe, table1};
 use flashlane_audit::{Formula, Preconditioned};
 use flashlane_core::board::{FlowFigures, GcWaiting, Plane, Service, Unit};
-use flashlane_core::decide::{Keeps, Place, PlaceDeclares, Placement};
+use flashlane_core::decide::{Keeps, PageWrite, Place, PlaceDeclares, Placement};
 use flashlane_core::event::Event;
 use flashlane_core::geometry::Geometry;
-use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, Lpn, Op, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
+use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::{Board, Duration, Lpn, Op, Owner, PlaneId, QueueId, RequestId, Time, Transaction, TxnId, UnitId};
 use flashlane_sched::catalogue::{build, schedulers};
 use flashlane_ssd::Device;
 use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
@@ -21,6 +21,7 @@ use rand_pcg::Pcg64Mcg;
 /// A transaction that has not ended.
 #[derive(Clone, Copy)]
 struct Live {
+    request: Option<RequestId>,
     op: FlashOp,
     owner: Owner,
     flow: usize,
@@ -146,11 +147,14 @@ impl Truth {
                     *pages -= 1;
                 }
             }
-            Event::Completed { request } => self.flows[self.requests[&request]].in_flight -= 1,
-            Event::Queued { txn, flow, op, owner, lpn, plane, .. } => {
+            Event::Completed { request } => {
+                self.admitted.remove(&request);
+                self.flows[self.requests[&request]].in_flight -= 1;
+            }
+            Event::Queued { txn, request, flow, op, owner, lpn, plane, .. } => {
                 let unplaced = self.draws && owner != Owner::Gc && op == FlashOp::Program;
                 let waits = (!unplaced).then_some(self.unit(plane));
-                let live = Live { op, owner, flow: flow.index(), lpn, waits };
+                let live = Live { request, op, owner, flow: flow.index(), lpn, waits };
                 self.live.insert(txn, live);
                 self.count(live, true);
             }
@@ -254,6 +258,36 @@ impl Truth {
         seen
     }
 
+    /// Compares the transactions of every request that is in the device, and their units; returns how many of them were seen.
+    fn compare_requests(&self, board: &Board, name: &str) -> u64 {
+        let mut at: BTreeMap<RequestId, BTreeMap<u64, Option<usize>>> = BTreeMap::new();
+        for (&serial, live) in &self.live {
+            if let Some(request) = live.request {
+                at.entry(request).or_default().insert(serial, live.waits);
+            }
+        }
+        let mut seen = 0;
+        for (slot, request) in board.requests.iter().enumerate().filter(|(_, it)| self.admitted.contains(&it.id)) {
+            let (now, id) = (board.now, request.id);
+            let shown: BTreeMap<u64, &Transaction> =
+                board.transactions_of(slot as u32).map(|id| (board.txn(id).serial, board.txn(id))).collect();
+            assert_eq!(shown.len(), board.transactions_of(slot as u32).count(), "{name} at {now}: {id:?} twice");
+            assert!(shown.len() as u32 <= request.remaining, "{name} at {now}: {id:?} has {}", request.remaining);
+            let expected = at.remove(&id).unwrap_or_default();
+            for (serial, waits) in &expected {
+                let txn = shown.get(serial).unwrap_or_else(|| panic!("{name} at {now}: {id:?} lacks {serial}"));
+                let is_waiting = txn.stage == Stage::Waiting && txn.queue != board.unplaced();
+                assert_eq!(is_waiting.then_some(txn.unit.index()), *waits, "{name} at {now}: {id:?}, {serial}");
+            }
+            for (serial, txn) in shown.iter().filter(|(serial, _)| !expected.contains_key(serial)) {
+                assert_eq!((txn.stage, txn.request), (Stage::Held, slot as u32), "{name} at {now}: {id:?}, {serial}");
+            }
+            seen += expected.len() as u64;
+        }
+        assert!(at.is_empty(), "{name} at {}: {at:?}", board.now);
+        seen
+    }
+
     fn compare(&self, device: &Device, name: &str) {
         let (board, now) = (device.board(), device.now());
         let pages = |p: &Plane| (p.free_pages, p.next_page, p.has_free_page, p.valid_pages);
@@ -312,13 +346,16 @@ struct KeepsValidPages(Box<dyn Place>);
 impl Place for KeepsValidPages {
     fn declares(&self) -> PlaceDeclares {
         let declares = self.0.declares();
-        PlaceDeclares { keeps: Keeps { valid_pages: true, page_planes: true, ..declares.keeps }, ..declares }
+        PlaceDeclares {
+            keeps: Keeps { page_flows: true, valid_pages: true, page_planes: true, request_pages: true },
+            ..declares
+        }
     }
     fn prepare(&mut self, board: &Board) {
         self.0.prepare(board);
     }
-    fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
-        self.0.plane(board, lpn, home)
+    fn plane(&mut self, board: &Board, page: PageWrite) -> PlaneId {
+        self.0.plane(board, page)
     }
     fn place_at_dispatch(&mut self, board: &Board, oldest: TxnId) -> Option<Placement> {
         self.0.place_at_dispatch(board, oldest)
@@ -328,8 +365,9 @@ impl Place for KeepsValidPages {
     }
 }
 
-/// Counts of instants, of waiting writes, of those that are to be written elsewhere, and of instants at which writes wait for the buffer.
-fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> [u64; 4] {
+/// Counts of instants, of waiting writes, of those that are to be written elsewhere, of instants at which writes wait for the buffer, and of
+/// transactions of requests.
+fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> [u64; 5] {
     let recipe = recipe(name, &[]);
     let mut scheduler = build(&recipe).expect("a scheduler");
     scheduler.place = Box::new(KeepsValidPages(scheduler.place));
@@ -338,12 +376,13 @@ fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> [u64; 4] {
     let mut device = Device::new(config, scheduler).expect("legal");
     device.report_events();
     let mut truth = Truth::new(config, &device, says);
-    let (mut instants, mut pages, mut full) = (0, [0; 2], 0);
+    let (mut instants, mut pages, mut full, mut of_requests) = (0, [0; 2], 0, 0);
     let mut look = |device: &mut Device| {
         device.events().drain(..).for_each(|stamped| truth.take(&stamped.event));
         truth.compare(device, name);
         if instants % 8 == 0 {
             pages.iter_mut().zip(truth.compare_pages(device.board(), name)).for_each(|(all, seen)| *all += seen);
+            of_requests += truth.compare_requests(device.board(), name);
         }
         instants += 1;
         full += u64::from(device.board().waiting_for_buffer > 0);
@@ -366,7 +405,7 @@ fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> [u64; 4] {
     }
     assert_eq!((device.fault(), device.outstanding()), (None, 0), "{name}");
     assert!(device.totals().erases > 10, "{name}: {} erases are too few", device.totals().erases);
-    [instants, pages[0], pages[1], full]
+    [instants, pages[0], pages[1], full, of_requests]
 }
 
 #[test]
@@ -387,10 +426,11 @@ fn the_board_shows_what_is() {
         let mix = Mix { requests: 500, gap: 400_000, reads: 40, pages: 4, hot: 20, partial: 30, scattered: 20 };
         let asks = asks(&config, &mix, &mut Pcg64Mcg::new(12));
         for entry in schedulers() {
-            let [instants, pages, elsewhere, full] = each_instant(&config, entry.name, &asks);
+            let [instants, pages, elsewhere, full, of_requests] = each_instant(&config, entry.name, &asks);
             assert!(instants > 1000, "{}: {instants} instants are too few", entry.name);
             assert!(pages > 1000, "{}: {pages} waiting writes are too few", entry.name);
             all_elsewhere += elsewhere;
+            assert!(of_requests > 300, "{}: {of_requests} transactions of requests are too few", entry.name);
             assert!(
                 full > 100 || config.buffer.is_none(),
                 "{}: {full} instants with a full buffer are too few",

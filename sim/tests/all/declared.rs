@@ -8,10 +8,11 @@ use crate::common::play::{self, Mix, TestRequest, Wake, asks};
 use crate::common::{recipe, table1};
 use flashlane_core::decide::{
     Admit, AdmitDeclares, Collect, CollectDeclares, Commands, Departure, Estimate, Fetch, GcPrecedence, GcQuota, Group,
-    Order, OrderDeclares, Pick, PickDeclares, Place, PlaceDeclares, Placement, Position, Promotion, Scheduler, Scope,
+    Order, OrderDeclares, PageWrite, Pick, PickDeclares, Place, PlaceDeclares, Placement, Position, Promotion,
+    Scheduler, Scope,
 };
 use flashlane_core::geometry::UnitKind;
-use flashlane_core::{Board, Duration, Lpn, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
+use flashlane_core::{Board, Duration, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
 use flashlane_sched::catalogue::{build, schedulers};
 use flashlane_ssd::config::{Config, FlowConfig, Precondition};
 use rand_pcg::Pcg64Mcg;
@@ -47,6 +48,9 @@ impl Order for Asked<dyn Order> {
     }
     fn promote(&mut self, board: &Board, created: &[TxnId], promotions: &mut Vec<Promotion>) {
         self.0.promote(board, created, promotions);
+    }
+    fn rerank(&mut self, board: &Board, unit: UnitId, promotions: &mut Vec<Promotion>) {
+        self.0.rerank(board, unit, promotions);
     }
     fn response(&mut self, board: &Board, txn: TxnId, request: RequestId) -> Duration {
         self.0.response(board, txn, request)
@@ -102,8 +106,8 @@ impl Place for Asked<dyn Place> {
     fn prepare(&mut self, board: &Board) {
         self.0.prepare(board);
     }
-    fn plane(&mut self, board: &Board, lpn: Lpn, home: PlaneId) -> PlaneId {
-        self.0.plane(board, lpn, home)
+    fn plane(&mut self, board: &Board, page: PageWrite) -> PlaneId {
+        self.0.plane(board, page)
     }
     fn place_at_dispatch(&mut self, board: &Board, write: TxnId) -> Option<Placement> {
         self.0.place_at_dispatch(board, write)

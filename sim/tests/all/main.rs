@@ -32,6 +32,7 @@ mod ncq;
 mod older_reads;
 mod optima;
 mod overtaking;
+mod own_answers;
 mod pairs;
 mod parameters;
 mod pauses;

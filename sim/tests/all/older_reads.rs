@@ -8,7 +8,7 @@ use crate::common::play::{TestRequest, Touch, conserved, hand_over};
 use crate::common::{CYCLE, recipe, unit_cycle};
 use flashlane_audit::{Auditor, Policy, Preconditioned, Start};
 use flashlane_core::Op::{self, Read, Write};
-use flashlane_core::decide::{Place, Question};
+use flashlane_core::decide::{PageWrite, Place, Question};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Lpn, Owner, PlaneId, Time};
@@ -29,7 +29,7 @@ fn drive() -> Config {
 struct Given(std::vec::IntoIter<u16>);
 
 impl Place for Given {
-    fn plane(&mut self, _: &Board, _: Lpn, home: PlaneId) -> PlaneId {
+    fn plane(&mut self, _: &Board, PageWrite { home, .. }: PageWrite) -> PlaneId {
         self.0.next().map_or(home, PlaneId)
     }
 }

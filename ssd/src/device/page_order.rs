@@ -213,7 +213,7 @@ impl Device {
         if request != RequestSlot::MAX {
             // Its request may be the one that is being split into pages.
             self.slack.forget(id);
-            self.frontend.page_done(request, tag, &mut self.state);
+            self.page_ended(id, request, tag);
         }
         self.state.release(id);
     }
@@ -223,7 +223,7 @@ impl Device {
     pub(super) fn end_superseded(&mut self, mut id: TxnId) {
         while id.is_some() {
             let Transaction { on_completion, request, tag, .. } = *self.state.board.txn(id);
-            self.frontend.page_done(request, tag, &mut self.state);
+            self.page_ended(id, request, tag);
             self.state.release(id);
             id = on_completion;
         }

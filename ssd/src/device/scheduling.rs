@@ -111,6 +111,9 @@ impl Device {
     /// Applies the policy's action. Returns whether it must be asked again at once.
     #[inline(always)]
     fn apply(&mut self, unit: UnitId) -> bool {
+        if self.policy.known.needs.reranks && self.state.board.units[unit.index()].user_waiting() > 1 {
+            self.slack.rerank(unit, &mut self.policy, &mut self.transactions.overtaking, &mut self.state.board);
+        }
         match self.policy.next(&self.state.board, unit) {
             Action::Stay => false,
             // If none began, all waiting moves were stale, or the collection before a write is finished.

@@ -19,7 +19,7 @@ use crate::shared::State;
 pub(super) struct Slack {
     /// All of them.
     created: Vec<TxnId>,
-    /// Those of them that move forward in their queues.
+    /// What moves forward in its queue.
     promotions: Vec<Promotion>,
     /// Their estimates in parts, to be logged.
     parts: Vec<(TxnId, Estimate)>,
@@ -84,12 +84,25 @@ impl Slack {
             flash.publish_channel(unit, state);
         }
         policy.promote(&state.board, &self.created, &mut self.promotions);
+        self.apply(&mut state.board, overtaking);
+    }
+
+    /// Moves those transactions that wait for `unit` forward in their queues that the order decision names.
+    #[cold]
+    pub(super) fn rerank(&mut self, unit: UnitId, policy: &mut Policy, overtaking: &mut Overtaking, board: &mut Board) {
+        policy.rerank(board, unit, &mut self.promotions);
+        self.apply(board, overtaking);
+    }
+
+    fn apply(&mut self, board: &mut Board, overtaking: &mut Overtaking) {
         for Promotion { txn: id, in_front_of, charge } in self.promotions.drain(..) {
-            charge_from(&mut state.board, in_front_of, id, charge);
-            overtaking.leave(&mut state.board, id);
-            let queue = state.board.txn(id).queue;
-            overtaking.join_late(&mut state.board, id, queue, in_front_of);
-            state.board.txn_mut(id).tag |= tag::JUMPED;
+            let (moved, passed) = (board.txn(id), board.txn(in_front_of));
+            debug_assert!(moved.queue == passed.queue && moved.rank > passed.rank, "only forward, in one queue");
+            charge_from(board, in_front_of, id, charge);
+            overtaking.leave(board, id);
+            let queue = board.txn(id).queue;
+            overtaking.join_late(board, id, queue, in_front_of);
+            board.txn_mut(id).tag |= tag::JUMPED;
         }
     }
 

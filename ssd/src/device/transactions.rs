@@ -2,7 +2,7 @@
 //! decision, withdrawn from it, and ended; the last one of a request completes it.
 
 use flashlane_core::board::{ActiveRequest, Service};
-use flashlane_core::decide::{Departure, Placement};
+use flashlane_core::decide::{Departure, PageWrite, Placement};
 use flashlane_core::event::{End, Event, PageEnd};
 use flashlane_core::transaction::{FlashOp, Stage, tag};
 use flashlane_core::{Board, Duration, FlowId, Lpn, Op, Owner, PlaneId, Transaction, TxnId};
@@ -156,7 +156,7 @@ impl Device {
         let partial = bytes < page_bytes && self.transactions.read_modify_write;
         let on_bus = self.transactions.on_bus(if partial { page_bytes } else { bytes });
         let reads_first = partial && self.page_order.youngest_write(lpn).is_none() && self.has_data(lpn);
-        let plane = self.policy.place(&self.state.board, lpn, self.ftl.map.home(lpn).0);
+        let plane = self.place(lpn);
         let program = create(slot, flow, Owner::User, FlashOp::Program, lpn, plane, on_bus, &mut self.state);
         self.is_of_request(program);
         let place = self.supersede(program, lpn);
@@ -192,12 +192,32 @@ impl Device {
         !self.transactions.unmapped_from_memory || self.ftl.has_copy(lpn)
     }
 
-    /// Notes a transaction of the request that is being split into pages, if estimates are made of them.
+    /// The plane that a page is to be written to.
+    #[inline(always)]
+    pub(super) fn place(&mut self, lpn: Lpn) -> PlaneId {
+        let home = self.ftl.map.home(lpn).0;
+        let at = if self.policy.known.keeps.page_planes { self.ftl.map.plane_of(lpn) } else { home };
+        self.policy.place(&self.state.board, PageWrite { lpn, home, at })
+    }
+
+    /// Notes a transaction of the request that is being split into pages, if estimates are made of them or an answer looks at them.
     #[inline(always)]
     fn is_of_request(&mut self, id: TxnId) {
         if self.policy.known.needs.estimates {
             self.slack.add(id);
         }
+        if self.policy.known.keeps.request_pages {
+            self.state.board.joins_request(id);
+        }
+    }
+
+    /// A page of a request is served: its transaction `id` has ended.
+    #[inline(always)]
+    pub(super) fn page_ended(&mut self, id: TxnId, request: RequestSlot, tag: u8) {
+        if self.policy.known.keeps.request_pages {
+            self.state.board.leaves_request(id);
+        }
+        self.frontend.page_done(request, tag, &mut self.state);
     }
 
     /// Notes `program` as the youngest write of its page. An older write that still waits is cancelled, or goes first. If it was cancelled,
@@ -476,11 +496,11 @@ impl Device {
                 if let Some(buffer) = self.buffer.as_mut().filter(|_| !read_older) {
                     buffer.fill(lpn, flow);
                 }
-                self.frontend.page_done(request, tag, &mut self.state);
+                self.page_ended(id, request, tag);
             }
             (Owner::User, _) => {
                 self.page_order.write_ended(lpn, id);
-                self.frontend.page_done(request, tag, &mut self.state);
+                self.page_ended(id, request, tag);
             }
             _ => {
                 self.page_order.write_ended(lpn, id);

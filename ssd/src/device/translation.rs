@@ -347,7 +347,7 @@ impl Device {
                 self.never_ends();
             }
         }
-        let plane = self.policy.place(&self.state.board, page, self.ftl.map.home(page).0);
+        let plane = self.place(page);
         let (no_request, op, bytes) = (RequestSlot::MAX, FlashOp::Program, self.transactions.page_on_bus());
         let program = create(no_request, flow, Owner::Mapping, op, page, plane, bytes, &mut self.state);
         let dropped = self.supersede(program, page);

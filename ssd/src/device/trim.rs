@@ -127,7 +127,7 @@ impl Device {
             buffer.give_back(flow);
         }
         if request != RequestSlot::MAX {
-            self.frontend.page_done(request, tag, &mut self.state);
+            self.page_ended(id, request, tag);
         }
         self.end_superseded(on_completion);
         if stage == Stage::Waiting {
@@ -169,6 +169,7 @@ impl Device {
             }
             let buffer = self.buffer.as_mut().expect("writes wait for its space");
             let still_waits = buffer.stop_waiting(request.flow, slot, &dropped);
+            self.state.board.waiting_for_buffer = buffer.waiting_writes();
             self.state.board.waiting_for_buffer -= u32::from(!still_waits);
             self.frontend.serve_if_done(slot, &mut self.state);
         }

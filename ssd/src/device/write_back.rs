@@ -37,14 +37,11 @@ impl Device {
             (false, false) => {
                 let requests = &self.frontend.requests;
                 buffer.wait(flow, slot, (cursor..pages).map(|i| requests.page(slot, &request, i)));
-                self.state.board.waiting_for_buffer += 1;
             }
-            (true, all_stored) => {
-                buffer.still_waits_for(flow, pages - cursor - buffer.trimmed_from(slot, cursor));
-                self.state.board.waiting_for_buffer -= u32::from(all_stored);
-            }
+            (true, _) => buffer.still_waits_for(flow, pages - cursor - buffer.trimmed_from(slot, cursor)),
             (false, true) => {}
         }
+        self.state.board.waiting_for_buffer = buffer.waiting_writes();
         self.frontend.serve_if_done(slot, &mut self.state);
         self.flush(flow);
     }
@@ -92,7 +89,7 @@ impl Device {
 
     /// Creates a program of a page in the buffer.
     fn program_page(&mut self, lpn: Lpn, flow: FlowId) {
-        let plane = self.policy.place(&self.state.board, lpn, self.ftl.map.home(lpn).0);
+        let plane = self.place(lpn);
         let bytes = self.transactions.page_on_bus();
         let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
         let program = create(no_request, flow, Owner::Buffer, op, lpn, plane, bytes, &mut self.state);

@@ -1,7 +1,7 @@
 //! Dynamic allocation on boards made by hand: A-SLK-20, turns, companions, which units are free.
 
 use super::*;
-use crate::pick::testing::board;
+use crate::pick::testing::{board, to};
 use alloc::vec;
 use alloc::vec::Vec;
 use flashlane_core::Time;
@@ -47,14 +47,14 @@ fn at_arrival() -> Dynamic {
 fn a_slk_20_the_least_estimate_takes_it() {
     let mut place = at_arrival();
     assert!(!place.declares().binds_at_dispatch);
-    assert_eq!(place.plane(&busy([4, 4, 3]), Lpn(0), PlaneId(1)), PlaneId(2));
+    assert_eq!(place.plane(&busy([4, 4, 3]), to(1)), PlaneId(2));
     let mut equal = busy([4, 4, 9]);
-    assert_eq!(place.plane(&equal, Lpn(0), PlaneId(1)), PlaneId(0));
+    assert_eq!(place.plane(&equal, to(1)), PlaneId(0));
     // A chip without a free page is no choice; if none has any, the page stays at home.
     equal.planes[0].has_free_page = false;
-    assert_eq!(place.plane(&equal, Lpn(0), PlaneId(2)), PlaneId(1));
+    assert_eq!(place.plane(&equal, to(2)), PlaneId(1));
     equal.planes.iter_mut().for_each(|plane| plane.has_free_page = false);
-    assert_eq!(place.plane(&equal, Lpn(0), PlaneId(2)), PlaneId(2));
+    assert_eq!(place.plane(&equal, to(2)), PlaneId(2));
 }
 
 /// The planes that [`Dynamic::place_at_dispatch`] gives out until it lets the rest wait.
@@ -144,9 +144,9 @@ fn the_plane_that_takes_a_write() {
         for &slot in writes {
             crate::pick::testing::program(&mut board, slot, 0);
         }
-        assert_eq!(at_arrival().plane(&board, Lpn(0), PlaneId(3)), PlaneId(expected), "{writes:?} wait");
+        assert_eq!(at_arrival().plane(&board, to(3)), PlaneId(expected), "{writes:?} wait");
         board.planes[usize::from(expected)].has_free_page = false;
-        assert_ne!(at_arrival().plane(&board, Lpn(0), PlaneId(3)), PlaneId(expected), "no free page");
+        assert_ne!(at_arrival().plane(&board, to(3)), PlaneId(expected), "no free page");
     }
 }
 
@@ -156,7 +156,7 @@ fn waiting_transactions_count_in_the_estimate() {
     let mut board = busy([0, 0, 0]);
     let three = |board: &mut Board, waiting: [[u32; 2]; 3]| {
         board.units.iter_mut().zip(waiting).for_each(|(unit, waiting)| unit.set_waiting(waiting));
-        at_arrival().plane(board, Lpn(0), PlaneId(0))
+        at_arrival().plane(board, to(0))
     };
     assert_eq!(three(&mut board, [[0, 1], [0, 0], [0, 0]]), PlaneId(1));
     assert_eq!(three(&mut board, [[0, 2], [0, 2], [0, 1]]), PlaneId(2));

@@ -1,7 +1,7 @@
 //! The rebalancer on boards made by hand: which chip gives, which write, to which plane, and when none moves.
 
 use super::*;
-use crate::pick::testing::board;
+use crate::pick::testing::{board, to};
 use alloc::vec;
 use flashlane_core::Time;
 use flashlane_core::Transaction;
@@ -157,9 +157,9 @@ fn the_plane_that_takes_the_write() {
 fn writes_begin_at_home_or_in_turn() {
     let board = chips(3);
     let mut place = rebalance(&[]);
-    assert_eq!([0; 3].map(|_| place.plane(&board, Lpn(0), PlaneId(2)).0), [2, 2, 2]);
+    assert_eq!([0; 3].map(|_| place.plane(&board, to(2)).0), [2, 2, 2]);
     let mut place = rebalance(&[("rebalance_after_rotation", 1)]);
-    assert_eq!([0; 4].map(|_| place.plane(&board, Lpn(0), PlaneId(2)).0), [0, 1, 2, 0]);
+    assert_eq!([0; 4].map(|_| place.plane(&board, to(2)).0), [0, 1, 2, 0]);
     assert_eq!(
         rebalance(&[("rebalance_at_once", 3), ("rebalance_move_ns", 5)]).declares().migration,
         MigrationLimits { at_once: 3, takes: Duration::from_ns(5) }

@@ -2,6 +2,7 @@
 
 use flashlane_audit::{Auditor, Policy, Preconditioned, Start, Verdict};
 use flashlane_core::decide::Scheduler;
+use flashlane_core::event::{Event, Stamped};
 use flashlane_core::{Completion, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::{Recipe, build};
 use flashlane_ssd::config::Config;
@@ -151,7 +152,17 @@ fn wander(device: &mut Device, end: u64, rng: &mut Pcg64Mcg) {
 
 /// Runs `asks` to the end with the auditor; the error is a violation, a fault or a lost request, as text.
 pub fn audit(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Result<(RunResult, Verdict), String> {
-    let (mut device, policy) = built(config, recipe)?;
+    audit_under(config, build(recipe).map_err(|e| e.to_string())?, asks, &mut |_| {})
+}
+
+/// [`audit`] under `scheduler`; `see` gets every event.
+pub fn audit_under(
+    config: &Config,
+    scheduler: Scheduler,
+    asks: &[TestRequest],
+    see: &mut dyn FnMut(&Event),
+) -> Result<(RunResult, Verdict), String> {
+    let (mut device, policy) = built_under(config, scheduler)?;
     device.report_events();
     let (lpn_of, written) = (|p, a| device.lpn_at(p, a), |p, b| device.written_in(p, b));
     let start = match Preconditioned::of(config) {
@@ -159,11 +170,15 @@ pub fn audit(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Result<(
         None => Start::Known { lpn_of: &lpn_of, written: &written },
     };
     let mut auditor = Auditor::new(config, policy, start, 8);
+    let mut observe = |stamped: Stamped| {
+        see(&stamped.event);
+        auditor.observe(&stamped);
+    };
     let mut completions = Vec::new();
     for (id, ask) in asks.iter().enumerate() {
         device.advance(Time::from_ns(ask.at));
         hand_over(&mut device, id as u64, ask);
-        device.events().drain(..).for_each(|e| auditor.observe(&e));
+        device.events().drain(..).for_each(&mut observe);
         completions.append(device.completions());
     }
     loop {
@@ -172,10 +187,10 @@ pub fn audit(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Result<(
             break;
         }
         device.advance(next);
-        device.events().drain(..).for_each(|e| auditor.observe(&e));
+        device.events().drain(..).for_each(&mut observe);
     }
     completions.append(device.completions());
-    device.events().drain(..).for_each(|e| auditor.observe(&e));
+    device.events().drain(..).for_each(&mut observe);
     if let Some(fault) = device.fault() {
         return Err(format!("fault at {}: {}", fault.at, fault.message));
     }
