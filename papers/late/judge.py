@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Judges the scheduler `late` on workloads that it was not tuned on, against every scheduler of the catalogue.
 
-    python3 papers/late/judge.py --program target/release/flashlane --traces DIR --keep DIR [--seeds 3] [--out tables.md] [--figure late.svg]
+    python3 papers/late/judge.py --program target/release/flashlane --traces DIR --keep DIR [--set 3] [--seeds 3] [--out tables.md] [--figure late.svg]
 
-Runs what --keep does not have yet, one comparison at a time with one job, and prints the tables of docs/late.md. DIR has the traces named in
-TRACES; families whose files are missing are left out and said so.
+Runs what --keep does not have yet, one comparison at a time with one job, and prints the tables of docs/late.md. DIR has the traces that a set
+names; families whose files are missing are left out and named. Each set judged one version of `late`, once, and was not looked at before: set 1 the first, set 2
+the one whose planes stay at one page, set 3 the one of docs/late.md. A version to come needs a set of its own.
 """
 
 import argparse, concurrent.futures, hashlib, json, math, statistics, subprocess, sys, tomllib
@@ -12,16 +13,50 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 MIXES = {mix["name"]: mix["traces"] for mix in tomllib.loads((HERE.parent / "flin/mixes.toml").read_text())["mix"]}
-# Tuned on mixes 01 and 02 of each class, six other clones, and the first 8,000 requests of the traces.
-FLIN = ["25-05", "25-09", "50-04", "50-08", "75-05", "75-09", "100-04", "100-08"]
-SLACKER = ["fin2", "msnfs3", "prn1-p", "proj4", "prxy0", "ts0-p", "wdev0", "web0-p"]
-TRACES = [  # file, speedup, requests skipped, device; tuned on another part, or on another device
-    ("msnfs.disksim.gz", "15", 40_000, "slacker-asplos17"), ("msnfs.disksim.gz", "25", 90_000, "slacker-asplos17"),
-    ("wsrch-small.mqsim", "80", 20_000, "slacker-asplos17"), ("tpcc-small.mqsim", "0.15", 0, "slacker-one-page"),
-    ("ssdsim-example.ascii", "200", 0, "slacker-one-page"), ("msr-cut-rw40.heimdall", "12", 0, "slacker-one-page"),
-    ("msr-hm_0-899.csv", "300", 0, "slacker-one-page"),
-]
-MODERN = ["25-04", "50-06", "75-03", "100-07"]
+# Tuned on mixes 01 and 02 of each class, six other clones, the first 8,000 requests of the traces, and shipped scenarios.
+SETS = {
+    1: {
+        "flin": ["25-05", "25-09", "50-04", "50-08", "75-05", "75-09", "100-04", "100-08"],
+        "slow": [300_000, 200_000],
+        "slacker": ["fin2", "msnfs3", "prn1-p", "proj4", "prxy0", "ts0-p", "wdev0", "web0-p"],
+        "traces": [  # file, speedup, requests skipped, device; tuned on another part, or on another device
+            ("msnfs.disksim.gz", "15", 40_000, "slacker-asplos17"), ("msnfs.disksim.gz", "25", 90_000, "slacker-asplos17"),
+            ("wsrch-small.mqsim", "80", 20_000, "slacker-asplos17"), ("tpcc-small.mqsim", "0.15", 0, "slacker-one-page"),
+            ("ssdsim-example.ascii", "200", 0, "slacker-one-page"), ("msr-cut-rw40.heimdall", "12", 0, "slacker-one-page"),
+            ("msr-hm_0-899.csv", "300", 0, "slacker-one-page"),
+        ],
+        "modern": ["25-04", "50-06", "75-03", "100-07"],
+        "priorities": [(0.3, 3), (0.6, 3), (0.9, 3)],
+    },
+    2: {
+        "flin": ["25-08", "25-10", "50-05", "50-09", "75-06", "75-10", "100-05", "100-09"],
+        "slow": [250_000, 150_000],
+        "slacker": ["wdev2", "rsrch1", "src2-0-p", "usr0-p", "mds0-p", "rsrch2-p", "stg1-p"],
+        "traces": [
+            ("msnfs.disksim.gz", "12", 110_000, "modern-tlc"), ("msnfs.disksim.gz", "30", 65_000, "slacker-one-page"),
+            ("wsrch-small.mqsim", "100", 10_000, "flin-isca18"), ("tpcc-small.mqsim", "0.25", 0, "flin-isca18"),
+            ("ssdsim-example.ascii", "400", 1_500, "flin-isca18"), ("msr-cut-rw40.heimdall", "20", 1_500, "flin-isca18"),
+            ("msr-hm_0-899.csv", "400", 0, "flin-isca18"),
+        ],
+        "modern": ["25-07", "50-10", "75-08", "100-06"],
+        "priorities": [(0.25, 2), (0.5, 4), (0.75, 4)],
+    },
+    3: {
+        "flin": ["25-03", "25-06", "50-03", "50-07", "75-04", "75-07", "100-03", "100-10"],
+        "slow": [350_000, 250_000],
+        "flin clones": ["dev", "stg-1", "wsrch", "fin2", "stg-0", "msnfs"],  # one at a time; Slacker's are used up
+        "slacker": [],
+        "traces": [
+            ("msnfs.disksim.gz", "18", 20_000, "slacker-one-page"), ("msnfs.disksim.gz", "40", 130_000, "modern-tlc"),
+            ("wsrch-small.mqsim", "130", 5_000, "modern-tlc"), ("tpcc-small.mqsim", "0.3", 0, "sos-msst13"),
+            ("ssdsim-example.ascii", "150", 2_000, "sos-msst13"), ("msr-cut-rw40.heimdall", "25", 1_000, "slacker-asplos17"),
+            ("msr-hm_0-899.csv", "250", 0, "sos-msst13"),
+        ],
+        "modern": ["tpcc rad-be msncfs tpce", "msncfs prxy-1 src1-1 prxy-0", "tpce exch stg-1 prxy-0", "rad-ps tpce fin2 wsrch"],  # and the clones above: random.Random(35)
+        "priorities": [(0.45, 2), (0.65, 4), (0.85, 3)],
+        "closed loops": [(16, 8), (32, 32), (64, 4), (4, 64)],  # depths of readers and writers
+    },
+}
 NO_CODE = '{ name = "no-code mix", base = "flin-stage1", place = "rebalance", rebalance_after_rotation = 1, cancel = "overwrite", collect = "semi-preemptive" }'
 PARTS = {  # `late` with one answer replaced by the plain one
     "late, place static": 'place = "static"', "late, preempt never": 'preempt = "never"', "late, preempt suspend": 'preempt = "suspend"',
@@ -60,8 +95,8 @@ def full_drive(name, ms=1500, device=""):
     return text + f"[run]\nduration_ms = {ms}\nwarm_up_ms = {ms // 10}\n" + tenants(MIXES[name], ms)
 
 
-def clone(name):
-    return f'[device]\npreset = "slacker-asplos17"\n[run]\nwarm_up_requests = 600\n[[flow]]\nname = "c"\n[flow.clone]\ntable = "slacker"\nname = "{name}"\nrequests = 6600\n'
+def clone(table, name):
+    return f'[device]\npreset = "slacker-asplos17"\n[run]\nwarm_up_requests = 600\n[[flow]]\nname = "c"\n[flow.clone]\ntable = "{table}"\nname = "{name}"\nrequests = 6600\n'
 
 
 def trace(folder, file, speed, offset, device):
@@ -72,23 +107,33 @@ def trace(folder, file, speed, offset, device):
 
 def modern(name):
     text = '[device]\npreset = "modern-tlc"\ngeometry = { blocks_per_plane = 128, pages_per_block = 256 }\nftl = { over_provisioning_percent = 12 }\n'
-    return text + "[run]\nduration_ms = 300\nwarm_up_ms = 30\n" + tenants(MIXES[name], 300, 0.2)
+    return text + "[run]\nduration_ms = 300\nwarm_up_ms = 30\n" + tenants(MIXES.get(name) or name.split(), 300, 0.2)
 
 
-def priorities(reads):
+def priorities(reads, levels):
     flow = '[[flow]]\nname = "p%d"\npriority = %d\n[flow.synthetic]\nread_ratio = %s\nsize = { mix = [[8192, 2], [40960, 1]] }\naccess = "zipf"\narrivals = "bursty"\nburst_factor = 8\nburst_duty = 0.1\nburst_requests = 50\nrate_iops = 900\nrequests = 1500\n'
     text = '[device]\npreset = "flin-isca18"\ngeometry = { blocks_per_plane = 128 }\nftl = { over_provisioning_percent = 18 }\n[run]\nwarm_up_ms = 100\n'
-    return text + "".join(flow % (p, p, reads) for p in range(3))
+    return text + "".join(flow % (p, p, reads) for p in range(levels))
 
 
-def workloads(folder):
-    slow = "nand = { suspend_ns = 300000, resume_ns = 200000 }\n"
-    yield from (("full drives", name, full_drive(name)) for name in FLIN)
-    yield from (("full, slow pauses", name, full_drive(name, 1000, slow)) for name in FLIN[::3])
-    yield from (("bursts", name, clone(name)) for name in SLACKER)
-    yield from (("traces", f"{file} x{speed}", trace(folder, file, speed, skip, device)) for file, speed, skip, device in TRACES if (folder / file).exists())
-    yield from (("modern drive", name, modern(name)) for name in MODERN)
-    yield from (("priorities", str(reads), priorities(reads)) for reads in (0.3, 0.6, 0.9))
+def closed_loops(readers, writers):
+    """Two tenants that keep so many requests in flight, and one with bursts."""
+    text = '[device]\npreset = "flin-isca18"\ngeometry = { blocks_per_plane = 128 }\nftl = { over_provisioning_percent = 18 }\n[run]\nduration_ms = 500\nwarm_up_ms = 50\n'
+    loop = '[[flow]]\nname = "%s"\n[flow.synthetic]\nread_ratio = %s\nsize = { constant = %d }\narrivals = "closed-loop"\ndepth = %d\nduration_s = 0.5\n'
+    burst = '[[flow]]\nname = "bursts"\n[flow.synthetic]\nread_ratio = 0.6\nsize = { mix = [[8192, 2], [40960, 1]] }\naccess = "zipf"\narrivals = "bursty"\nburst_factor = 8\nburst_duty = 0.1\nburst_requests = 50\nrate_iops = 1500\nduration_s = 0.5\n'
+    return text + loop % ("readers", "1.0", 8192, readers) + loop % ("writers", "0.0", 32768, writers) + burst
+
+
+def workloads(folder, chosen):
+    slow = "nand = { suspend_ns = %d, resume_ns = %d }\n" % tuple(chosen["slow"])
+    yield from (("full drives", name, full_drive(name)) for name in chosen["flin"])
+    yield from (("full, slow pauses", name, full_drive(name, 1000, slow)) for name in chosen["flin"][::3])
+    yield from (("bursts", name, clone("slacker", name)) for name in chosen["slacker"])
+    yield from (("bursts", name, clone("flin", name)) for name in chosen.get("flin clones", []))
+    yield from (("traces", f"{file} x{speed}", trace(folder, file, speed, skip, device)) for file, speed, skip, device in chosen["traces"] if (folder / file).exists())
+    yield from (("modern drive", name, modern(name)) for name in chosen["modern"])
+    yield from (("priorities", f"{reads}" if levels == 3 else f"{reads}, {levels} levels", priorities(reads, levels)) for reads, levels in chosen["priorities"])
+    yield from (("closed loops", f"{readers} + {writers}", closed_loops(readers, writers)) for readers, writers in chosen.get("closed loops", []))
 
 
 def run(program, keep, schedulers, workload, seed):
@@ -192,7 +237,7 @@ def verdicts(results, families, names):
 
 def figure(results, families, names, path):
     """Speedups of the mean over fcfs, a bar a row and family."""
-    colours = ["#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377"]
+    colours = ["#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#888888"]
     wide, tall, top, left = 900, 16, 30, 150
     parts = []
     y = top
@@ -205,7 +250,7 @@ def figure(results, families, names, path):
             parts.append(f'<rect x="{left}" y="{y}" width="{length:.0f}" height="5" fill="{colour}"><title>{name}, {family}: {speed:.2f}</title></rect>')
             y += 6
         y += tall // 2
-    legend = "".join(f'<text x="{left + 120 * i}" y="16" fill="{colour}">{family}</text>' for i, (family, colour) in enumerate(zip(families, colours)))
+    legend = "".join(f'<text x="{left + 106 * i}" y="16" fill="{colour}">{family}</text>' for i, (family, colour) in enumerate(zip(families, colours)))
     grid = ""
     for speed in (0.25, 0.5, 1, 2, 4, 8, 16, 32):
         x = left + math.log2(speed / 0.25) / 7 * (wide - left - 60)
@@ -219,6 +264,7 @@ def main():
     options.add_argument("--program", required=True)
     options.add_argument("--traces", type=Path, required=True)
     options.add_argument("--keep", type=Path, required=True)
+    options.add_argument("--set", type=int, choices=SETS, default=max(SETS))
     options.add_argument("--seeds", type=int, default=3)
     options.add_argument("--jobs", type=int, default=1)
     options.add_argument("--out", type=Path)
@@ -226,8 +272,9 @@ def main():
     given = options.parse_args()
     given.keep.mkdir(parents=True, exist_ok=True)
     schedulers = entries(given.program)
-    works = list(workloads(given.traces))
-    jobs = [(work, seed) for seed in range(101, 101 + given.seeds) for work in works if work[0] != "traces" or seed == 101]
+    works = list(workloads(given.traces, SETS[given.set]))
+    first = 100 * given.set + 1
+    jobs = [(work, seed) for seed in range(first, first + given.seeds) for work in works if work[0] != "traces" or seed == first]
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         results = [made for made in pool.map(lambda job: run(given.program, given.keep, schedulers, *job), jobs) if made]
     families = list(dict.fromkeys(family for family, *_ in results))
