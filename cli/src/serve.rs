@@ -118,8 +118,7 @@ mod linux {
         } else {
             progress::of_seconds(|show| ready.run(show))
         };
-        let report = report.map_err(Failure::Fault)?;
-        finish(&report, args)
+        finish(&report.map_err(Failure::Fault)?, args)
     }
 
     /// Where the state of the drive is whose contents are in the file `data`.
