@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gets what a make target needs: tools/setup.sh rust | browser | axe | python | valgrind | fio ...
+# Gets what a make target needs: tools/setup.sh rust | browser | axe | python | valgrind | fio | disks ...
 #
 # Present tools are left alone. Absent ones are installed with rustup or apt-get when that can be done without asking
 # anybody (as root, or with a sudo that wants no password). What stays absent is a failure with CI=true and for tools
@@ -136,10 +136,26 @@ need_fio() {
     fi
 }
 
-[ "$#" -gt 0 ] || fail "say what for: rust, browser, axe, python, valgrind, fio"
+# Use a served drive: clients of NBD, a file system on a loop device, a database. Each as PROGRAM:PACKAGE.
+need_disks() {
+    for pair in nbdinfo:libnbd-bin qemu-img:qemu-utils sqlite3:sqlite3 mkfs.ext4:e2fsprogs losetup:mount; do
+        name=${pair%:*}
+        have_disk_tool "$name" && continue
+        if ! { apt "${pair#*:}" && have_disk_tool "$name"; }; then
+            absent "$name (${pair#*:})" "tests that have it use a served drive will be SKIPPED"
+        fi
+    done
+}
+
+# Administrators' programs are not on everybody's PATH.
+have_disk_tool() {
+    PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null 2>&1
+}
+
+[ "$#" -gt 0 ] || fail "say what for: rust, browser, axe, python, valgrind, fio, disks"
 for want in "$@"; do
     case $want in
-        rust | browser | axe | python | valgrind | fio) "need_$want" ;;
-        *) fail "unknown need '$want'; legal are: rust, browser, axe, python, valgrind, fio" ;;
+        rust | browser | axe | python | valgrind | fio | disks) "need_$want" ;;
+        *) fail "unknown need '$want'; legal are: rust, browser, axe, python, valgrind, fio, disks" ;;
     esac
 done

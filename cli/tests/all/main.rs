@@ -23,6 +23,8 @@ mod recommend;
 mod serve;
 #[cfg(target_os = "linux")]
 mod serve_files;
+#[cfg(target_os = "linux")]
+mod serve_tools;
 #[cfg(unix)]
 mod sweep;
 #[cfg(unix)]

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::common::{flashlane, folder, text};
@@ -37,6 +37,21 @@ pub(super) fn begin(desk: &Path, args: &[&str]) -> Option<Served> {
     }
 }
 
+/// What a killed server left mounted at `mnt` is taken down at the end of a test, whatever becomes of it.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    pub(super) fn of(desk: &Path) -> Folder {
+        Folder(desk.to_owned())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").args(["-l", "mnt"]).current_dir(&self.0).output();
+    }
+}
+
 fn open(path: &Path) -> File {
     OpenOptions::new().read(true).write(true).open(path).expect("a file of the drive")
 }
@@ -45,6 +60,7 @@ fn open(path: &Path) -> File {
 #[test]
 fn exports_are_files() {
     let desk = folder();
+    let _mounted = Folder::of(desk.path());
     let args = ["--data", "contents", "--time-scale", "0.01"];
     let Some(served) = begin(desk.path(), &args) else { return };
     assert!(served.said.contains("  mnt/reader\n") && served.said.contains("  mnt/writer\n"), "{}", served.said);
@@ -103,6 +119,7 @@ fn exports_are_files() {
 #[test]
 fn a_folder_left_over_is_taken_over() {
     let desk = folder();
+    let _mounted = Folder::of(desk.path());
     let args = ["--data", "contents", "--time-scale", "0.01"];
     let Some(killed) = begin(desk.path(), &args) else { return };
     let mnt = desk.path().join("mnt");
