@@ -396,9 +396,8 @@ impl Buffer {
         self.parts.iter().flat_map(|part| part.waiting.iter().map(|&(slot, _)| slot))
     }
 
-    /// Pages of a write that waits for space in `flow`'s part need none any more: `lpns`, which were trimmed. Returns whether it waits
-    /// with others.
-    pub(crate) fn stop_waiting(&mut self, flow: FlowId, slot: RequestSlot, lpns: &[Lpn]) -> bool {
+    /// Pages of a write that waits for space in `flow`'s part need none any more: `lpns`, which were trimmed.
+    pub(crate) fn stop_waiting(&mut self, flow: FlowId, slot: RequestSlot, lpns: &[Lpn]) {
         for &lpn in lpns {
             self.no_longer_waits(lpn);
         }
@@ -407,12 +406,10 @@ impl Buffer {
         part.wanted -= lpns.len() as u32;
         let waits = part.waiting.iter_mut().find(|(waiting, _)| *waiting == slot).expect("it waits");
         waits.1 -= lpns.len() as u32;
-        let still_waits = waits.1 > 0;
-        if !still_waits {
+        if waits.1 == 0 {
             part.waiting.retain(|&(waiting, _)| waiting != slot);
             self.trimmed.retain(|&(waiting, _)| waiting != slot);
         }
-        still_waits
     }
 
     /// Whether a page of a write that waits was trimmed: it is passed over.

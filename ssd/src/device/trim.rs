@@ -168,9 +168,8 @@ impl Device {
                 continue;
             }
             let buffer = self.buffer.as_mut().expect("writes wait for its space");
-            let still_waits = buffer.stop_waiting(request.flow, slot, &dropped);
+            buffer.stop_waiting(request.flow, slot, &dropped);
             self.state.board.waiting_for_buffer = buffer.waiting_writes();
-            self.state.board.waiting_for_buffer -= u32::from(!still_waits);
             self.frontend.serve_if_done(slot, &mut self.state);
         }
     }
