@@ -61,7 +61,7 @@ pub(crate) mod tests;
 
 use flashlane_core::decide::GcMode;
 use flashlane_core::event::{Event, Stamped};
-use flashlane_core::{Lpn, PlaneId, RequestId};
+use flashlane_core::{Lpn, Op, PlaneId, RequestId};
 use flashlane_ssd::config::Config;
 
 use choice::Choice;
@@ -143,7 +143,7 @@ impl Auditor {
             write_back: config.buffer.as_ref().is_some_and(|buffer| buffer.write_back),
             modifies: config.ftl.read_modify_write,
             free_collection: policy.gc_mode == GcMode::Free,
-            requests: Requests::new(Link::new(config)),
+            requests: Requests::new(config, Link::new(config)),
             txns: Transactions::default(),
             writes: Writes::new(policy.cancelled_end_at_once),
             reads: Reads::default(),
@@ -252,9 +252,12 @@ impl Auditor {
     fn take(&mut self, event: &Event) {
         let log = &mut self.log;
         match *event {
-            Event::Submitted { request, flow, op, arrival, pages, extent } => {
+            Event::Submitted { request, flow, op, arrival, pages, fua, extent } => {
                 log.check(flow.index() < self.flows, Rule::Address, || format!("flow {} of {}.", flow.0, self.flows));
-                self.requests.submitted(request, ((flow, op, arrival), pages, extent), log);
+                self.requests.submitted(request, ((flow, op, arrival), pages, extent), fua, log);
+                if op == Op::Flush {
+                    self.versions.flush_submitted(request);
+                }
             }
             Event::Admitted { request } => self.admitted(request),
             Event::PageFromMemory { request, lpn } => {
@@ -267,8 +270,13 @@ impl Auditor {
                 let (pages, serial) = (self.logical_pages, self.serial.is_some());
                 log.check(lpn.0 < pages, Rule::Address, || format!("logical page {} of {pages}.", lpn.0));
                 log.check(serial, Rule::SerialHit, || format!("page {} on a device without it.", lpn.0));
-                self.requests.serve_from_flash(request, log);
-                self.page_in_series(request, lpn, true);
+                match self.serial.as_mut().and_then(|serial| serial.writes_out(request, lpn)) {
+                    Some(ends) => self.requests.ends_at(request, ends),
+                    None => {
+                        self.requests.serve_from_flash(request, log);
+                        self.page_in_series(request, lpn, true);
+                    }
+                }
             }
             Event::Evicted { lpn } => match &mut self.serial {
                 Some(serial) => serial.evicted(lpn, log),
@@ -291,8 +299,8 @@ impl Auditor {
             | Event::Paused { unit, command, .. } => self.units.phase((unit, command), event, log),
             Event::Ended { txn, end, paused } => self.ended(txn, end, paused),
             Event::Completed { request } => {
-                self.requests.completed(request, log);
-                self.versions.completed(request);
+                let fua = self.requests.completed(request, log);
+                self.versions.completed(request, fua, log);
             }
             Event::VictimChosen { plane, block, valid } => {
                 if self.has_page(plane, block.checked_mul(self.pages_per_block)) {

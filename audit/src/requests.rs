@@ -3,6 +3,7 @@
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, FlowId, Lpn, RequestId, Sequence, Time};
+use flashlane_ssd::config::{Buffer, Config, Service};
 
 use super::link::Link;
 use super::number_set::NumberSet;
@@ -17,6 +18,8 @@ struct Open {
     pages: u32,
     /// First byte and length, unless it is a list of pages.
     extent: Option<(u64, u64)>,
+    /// It is done when the flash has its pages.
+    fua: bool,
     /// When it has crossed the link.
     here: Time,
     admitted: bool,
@@ -37,25 +40,45 @@ pub(super) struct Requests {
     open: Sequence<Open>,
     seen: NumberSet,
     link: Link,
+    /// The buffer loses dirty pages with the power.
+    loses: bool,
+    /// Commands are served in series.
+    in_series: bool,
 }
 
 /// A request that is submitted: its flow, operation and arrival, its pages and what it touches of them.
 pub(super) type Coming = ((FlowId, Op, Time), u32, Option<(u64, u64)>);
 
 impl Requests {
-    pub(super) fn new(link: Link) -> Requests {
-        Requests { open: Sequence::default(), seen: NumberSet::default(), link }
+    pub(super) fn new(config: &Config, link: Link) -> Requests {
+        let loses = config.buffer.as_ref().is_some_and(Buffer::is_volatile);
+        let in_series = config.front.service != Service::Parallel;
+        Requests { open: Sequence::default(), seen: NumberSet::default(), link, loses, in_series }
     }
 
-    pub(super) fn submitted(&mut self, id: RequestId, coming: Coming, log: &mut Log) {
+    pub(super) fn submitted(&mut self, id: RequestId, coming: Coming, fua: bool, log: &mut Log) {
         let ((flow, op, arrival), pages, extent) = coming;
         if log.check(self.seen.add(id.0), Rule::SubmitOnce, || format!("request {} came again.", id.0)) {
             let data = if op == Op::Write { self.link.bytes(pages, extent) } else { 0 };
             let here;
             (here, self.link.inward) = self.link.cross(self.link.inward, log.now, data);
+            let fua = fua && op == Op::Write && self.loses;
             let (admitted, served, mapped, served_at, live, awaiting) = (false, 0, 0, None, 0, 0);
-            let fresh =
-                Open { flow, op, arrival, pages, extent, here, admitted, served, mapped, served_at, live, awaiting };
+            let fresh = Open {
+                flow,
+                op,
+                arrival,
+                pages,
+                extent,
+                fua,
+                here,
+                admitted,
+                served,
+                mapped,
+                served_at,
+                live,
+                awaiting,
+            };
             self.open.insert(id.0, fresh);
         }
     }
@@ -198,11 +221,12 @@ impl Requests {
         }
     }
 
-    pub(super) fn completed(&mut self, id: RequestId, log: &mut Log) {
+    /// A request completed. Returns whether it had to be in the flash by then.
+    pub(super) fn completed(&mut self, id: RequestId, log: &mut Log) -> bool {
         let Some(open) = self.open.remove(id.0) else {
             let before = if self.seen.contains(id.0) { "a second time" } else { "without having been submitted" };
             log.report(Rule::CompleteOnce, || format!("request {} completed {before}.", id.0));
-            return;
+            return false;
         };
         if open.admitted {
             self.link.leaves(open.flow);
@@ -222,7 +246,7 @@ impl Requests {
             log.report(Rule::NotBeforeSuccessor, || {
                 format!("request {} completed with {} cancelled writes to be replaced.", id.0, open.awaiting)
             });
-        } else if let Some(served) = open.served_at {
+        } else if let Some(served) = open.served_at.filter(|_| !open.fua || self.in_series) {
             let data = if open.op == Op::Read { self.link.bytes(open.pages, open.extent) } else { 0 };
             let due;
             (due, self.link.outward) = self.link.cross(self.link.outward, served, data);
@@ -230,6 +254,7 @@ impl Requests {
                 format!("request {} completed at {now}, due at {due}: its last page was served at {served}.", id.0)
             });
         }
+        open.fua
     }
 
     /// Requests still in flight, in order of their ids.

@@ -50,6 +50,7 @@ rules! {
     Alone "With SATA a trim or a flush is the only command in the device.",
     TrimPages "A trim unmaps exactly the whole pages inside its range, as it enters the device.",
     TrimDrops "A write ends without the flash for a trim only in the instant in which that unmaps its page.",
+    Durable "Where the buffer loses dirty pages with the power, a flush completes only when the flash has what was acknowledged before it was submitted, and a write with FUA only when the flash has its pages.",
     UnmappedRead "Where reads of unmapped pages need no flash, they use none.",
     Leftover "At the end nothing is in flight.",
 

@@ -31,6 +31,8 @@ struct Command {
     worked: [u64; 2],
     /// Pages of a write that the buffer did not hold.
     missed: u64,
+    /// Dirty pages of the buffer written out for it.
+    written_out: u64,
 }
 
 /// The account of a device with serial service.
@@ -88,7 +90,7 @@ impl Serial {
 
     /// A command begins to be served.
     pub(super) fn admitted(&mut self, id: RequestId, (flow, op): (FlowId, Op), begun: Time) {
-        self.command = Some(Command { id, flow, op, begun, worked: [0; 2], missed: 0 });
+        self.command = Some(Command { id, flow, op, begun, worked: [0; 2], missed: 0, written_out: 0 });
     }
 
     /// A page of the command was served, by the flash or from memory. Returns when the command ends if that was the last.
@@ -116,6 +118,20 @@ impl Serial {
         let command = self.command.as_mut().expect("just seen");
         command.missed += u64::from(missed);
         command.worked[op.index()] += u64::from(by_flash);
+        self.ends()
+    }
+
+    /// The flash serves a page of the command: whether it writes a dirty page of the buffer out, for a flush or a write with FUA. If so,
+    /// returns when the command ends if that was the last.
+    pub(super) fn writes_out(&mut self, id: RequestId, lpn: Lpn) -> Option<Time> {
+        let write_back = self.write_back;
+        let may = |command: &&mut Command| {
+            command.id == id && (command.op == Op::Flush || command.op == Op::Write && write_back)
+        };
+        let command = self.command.as_mut().filter(may)?;
+        let held = self.held.get_mut(&lpn).filter(|held| held.dirty)?;
+        held.dirty = false;
+        command.written_out += 1;
         self.ends()
     }
 
@@ -160,10 +176,10 @@ impl Serial {
 
     /// When the command ends by what has been served of it.
     fn ends(&self) -> Option<Time> {
-        let Command { op, begun, worked: [read, written], missed, .. } = *self.command.as_ref()?;
+        let Command { op, begun, worked: [read, written], missed, written_out, .. } = *self.command.as_ref()?;
         let written = if self.literal && op == Op::Write && self.write_back { missed } else { written };
         let of = |op: usize, pages: u64| self.page[op] * pages.div_ceil(self.cluster);
-        let busy = of(0, read) + of(1, written);
+        let busy = of(0, read) + of(1, written + written_out);
         Some(begun + if busy == Duration::ZERO { self.memory } else { busy })
     }
 }

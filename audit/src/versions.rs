@@ -5,7 +5,7 @@
 //! flight or in the buffer.
 
 use flashlane_core::{Lpn, RequestId, Sequence};
-use flashlane_ssd::config::Config;
+use flashlane_ssd::config::{Buffer, Config};
 use rustc_hash::FxHashMap;
 
 use super::rule::{Log, Rule};
@@ -15,6 +15,8 @@ use super::rule::{Log, Rule};
 struct Page {
     /// Which page it is of all that were given versions: a page that was forgotten is another when it comes back.
     number: u64,
+    /// Versions that entered a buffer before it is followed: the flash has them.
+    since: u64,
     /// The newest that entered the device, and the newest that was acknowledged.
     taken: u64,
     told: u64,
@@ -54,12 +56,16 @@ pub(super) struct Versions {
     brought: Sequence<Vec<(Lpn, u64)>>,
     /// Waiting reads of such pages, by serial.
     reads: Sequence<Owed>,
+    /// What had been acknowledged and was not in the flash when each flush was submitted: page, its number, version.
+    flushes: Sequence<Vec<(Lpn, u64, u64)>>,
     /// Pages of which something has changed at this instant.
     changed: Vec<Lpn>,
     /// Writes taken into a buffer so far, and pages given versions.
     count: u64,
     numbers: u64,
     has_buffer: bool,
+    /// The buffer loses dirty pages with the power.
+    loses: bool,
     /// A program may wait for its page's entry of the map before it joins a queue. One of the buffer has then a version that is not known:
     /// what the buffer holds is not checked.
     fetches_entries: bool,
@@ -73,6 +79,8 @@ impl Versions {
             pages: FxHashMap::default(),
             brought: Sequence::default(),
             reads: Sequence::default(),
+            flushes: Sequence::default(),
+            loses: config.buffer.as_ref().is_some_and(Buffer::is_volatile),
             changed: Vec::new(),
             count: 0,
             numbers: 0,
@@ -112,10 +120,10 @@ impl Versions {
     }
 
     fn page(&mut self, lpn: Lpn) -> &mut Page {
-        let numbers = &mut self.numbers;
+        let (numbers, since) = (&mut self.numbers, self.count);
         self.pages.entry(lpn).or_insert_with(|| {
             *numbers += 1;
-            Page { number: *numbers, ..Page::default() }
+            Page { number: *numbers, since, ..Page::default() }
         })
     }
 
@@ -175,11 +183,29 @@ impl Versions {
         }
     }
 
-    /// A request is acknowledged.
-    pub(super) fn completed(&mut self, request: RequestId) {
+    /// A flush is submitted.
+    pub(super) fn flush_submitted(&mut self, request: RequestId) {
+        if self.loses {
+            let owed = self.pages.iter().filter(|(_, page)| page.told > page.ended);
+            self.flushes.insert(request.0, owed.map(|(&lpn, page)| (lpn, page.number, page.told)).collect());
+        }
+    }
+
+    /// A request is acknowledged, with `fua` if the flash must have its pages.
+    pub(super) fn completed(&mut self, request: RequestId, fua: bool, log: &mut Log) {
+        for (lpn, number, version) in self.flushes.remove(request.0).unwrap_or_default() {
+            let has = self.pages.get(&lpn).is_none_or(|page| page.number != number || page.ended >= version);
+            log.check(has, Rule::Durable, || {
+                format!("flush {} completed before version {version} of page {} was programmed.", request.0, lpn.0)
+            });
+        }
         for (lpn, version) in self.brought.remove(request.0).unwrap_or_default() {
             if let Some(page) = self.pages.get_mut(&lpn) {
                 page.told = page.told.max(version);
+                let has = !fua || version < page.since || page.ended >= version;
+                log.check(has, Rule::Durable, || {
+                    format!("write {} completed before version {version} of page {} was programmed.", request.0, lpn.0)
+                });
             }
             self.changed.push(lpn);
         }

@@ -58,6 +58,8 @@ pub enum Event {
         arrival: Time,
         /// Pages it touches.
         pages: u32,
+        /// Whether it has FUA.
+        fua: bool,
         /// Its first byte and its length; `None` for a list of pages, of which it touches all.
         extent: Option<(u64, u64)>,
     },
@@ -75,7 +77,7 @@ pub enum Event {
         lpn: Lpn,
     },
     /// Under serial service, the flash serves a page of a request without a transaction: a read of a page that the buffer does not
-    /// hold, or a write on a device without a write-back buffer.
+    /// hold, a write on a device without a write-back buffer, or a dirty page that a flush or a write with FUA writes out.
     PageInSeries {
         /// Its request.
         request: RequestId,

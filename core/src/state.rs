@@ -22,12 +22,15 @@ pub struct ActiveRequest {
     pub lpn: Lpn,
     /// Pages touched.
     pub pages: u32,
-    /// Pages not yet served: those whose transactions wait or are in service, and those that wait for space in the buffer.
+    /// Pages not yet served: those whose transactions wait or are in service, and those that wait for space in the buffer. Of a flush, the
+    /// pages it waits for.
     pub remaining: u32,
     /// Bytes of the first page before the request begins.
     pub skip: u32,
-    /// Pages that have gone into the buffer.
+    /// Pages that have gone into the buffer. Of a flush, 1 once it is in the device.
     pub buffered: u32,
+    /// Whether it is done when the flash has its pages: a write with FUA, where the buffer loses them with the power.
+    pub fua: bool,
     /// Whether its pages are a list, not consecutive.
     pub scattered: bool,
     /// Bits of [`crate::transaction::tag`]: its own, and those that any of its transactions has ended with.

@@ -147,7 +147,7 @@ pub mod tag {
     /// Of a request, not of its transactions: one of them was dispatched before one of an older request that waited at the same
     /// unit and could have gone (model 0.7).
     pub const OVERTOOK: u8 = 16;
-    /// Of a program of the device, which nobody waits for: its page was trimmed.
+    /// Of a program of the device, which nobody waits for: its page was trimmed, or it has ended.
     pub const TRIMMED: u8 = 32;
 }
 

@@ -371,13 +371,14 @@ impl Device {
         self.precondition.keys_over(precondition);
     }
 
-    /// Removes keys that say in words what their absence says: a scenario has the same hash with and without them.
-    pub(super) fn leave_out_what_is_off(&mut self) {
+    /// Removes keys that say in words what their absence says: a scenario has the same hash with and without them. `protected` is what the
+    /// preset says of its buffer.
+    pub(super) fn leave_out_what_is_off(&mut self, protected: bool) {
         self.nand.suspend_limit = self.nand.suspend_limit.filter(|&limit| limit != Limit::Unlimited);
         let Ftl { trim_ns, trim_page_ns, unmapped_reads, .. } = &mut self.ftl;
         (*trim_ns, *trim_page_ns) = (trim_ns.filter(|&ns| ns > 0), trim_page_ns.filter(|&ns| ns > 0));
         *unmapped_reads = unmapped_reads.filter(|&reads| reads != Word(UnmappedReads::Flash));
-        self.buffer.protected = self.buffer.protected.filter(|&protected| protected);
+        self.buffer.protected = self.buffer.protected.filter(|&own| own != protected);
         if self.retry.states.as_ref().is_none_or(Vec::is_empty) {
             self.retry = Retry::default();
         }

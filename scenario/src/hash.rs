@@ -22,6 +22,7 @@ use super::host::Host;
 use super::resolve::{self, FlowSource};
 use super::scheduler::SchedulerChoice;
 use super::trace::TraceFlow;
+use crate::preset::Preset;
 use crate::workload::clone::CloneSpec;
 use crate::workload::scene::SceneRequest;
 use crate::workload::synthetic::SyntheticSpec;
@@ -57,8 +58,10 @@ enum Source {
 pub(super) fn hash(scenario: &Scenario) -> Result<String, KeyError> {
     let document = &scenario.document;
     let mut device = document.device.complete()?;
-    device.preset = None;
-    device.leave_out_what_is_off();
+    // A preset of a drive with capacitors says so: that was not always a key, and changes no hash.
+    let preset = device.preset.take().and_then(|name| Preset::named(&name).ok());
+    let protected = preset.and_then(|preset| preset.file().device.buffer.protected);
+    device.leave_out_what_is_off(protected.unwrap_or_default());
     let priorities: Vec<u8> = document.flow.iter().map(|flow| flow.priority).collect();
     let config = super::build::config(&device, &priorities, scenario.seed())?;
     let mut flows = Vec::new();

@@ -3,7 +3,7 @@
 //! Owns which pages are buffered and which of them are dirty. It returns the pages that must be written out and never writes them
 //! itself. Must never know the flash or the map.
 
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -45,6 +45,17 @@ enum State {
     Flushing {
         again: bool,
     },
+}
+
+impl State {
+    /// Programs that must end before the flash has the page's newest version.
+    fn programs_needed(self) -> u32 {
+        match self {
+            State::Clean => 0,
+            State::Dirty | State::Flushing { again: false } => 1,
+            State::Flushing { again: true } => 2,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -329,6 +340,56 @@ impl Buffer {
         self.parts[p].dirty -= 1;
         self.parts[p].flushing += 1;
         Some(self.entries[e.index()].lpn)
+    }
+
+    /// Begins to write a page out if it is dirty and no program of it is under way. Returns the flow for whose part that is: `flow`, where
+    /// there is one part.
+    pub(crate) fn begin_flush(&mut self, lpn: Lpn, flow: FlowId) -> Option<FlowId> {
+        let e = self.index.get(lpn);
+        let is_dirty = e.is_some() && self.entries[e.index()].state == State::Dirty;
+        is_dirty.then(|| {
+            let entry = &mut self.entries[e.index()];
+            entry.state = State::Flushing { again: false };
+            let part = &mut self.parts[entry.part as usize];
+            part.dirty -= 1;
+            part.flushing += 1;
+            let own = FlowId(entry.part);
+            if self.parts.len() == 1 { flow } else { own }
+        })
+    }
+
+    /// Programs of a buffered page that must end before the flash has its newest version.
+    pub(crate) fn programs_needed(&self, lpn: Lpn) -> u32 {
+        let e = self.index.get(lpn);
+        if e.is_none() { 0 } else { self.entries[e.index()].state.programs_needed() }
+    }
+
+    /// The pages of which the flash has not the newest version, each with the programs that must end before it has.
+    pub(crate) fn dirty_pages(&self) -> BTreeMap<Lpn, u32> {
+        let mut pages = BTreeMap::new();
+        for part in &self.parts {
+            let mut e = part.oldest;
+            while e.is_some() {
+                let Entry { lpn, state, newer, .. } = self.entries[e.index()];
+                if state != State::Clean {
+                    pages.insert(lpn, state.programs_needed());
+                }
+                e = newer;
+            }
+        }
+        pages
+    }
+
+    /// Writes a page out at once, for serial service. Returns whether it was dirty.
+    pub(crate) fn clean(&mut self, lpn: Lpn) -> bool {
+        let e = self.index.get(lpn);
+        let is_dirty = e.is_some() && self.entries[e.index()].state == State::Dirty;
+        if is_dirty {
+            let entry = &mut self.entries[e.index()];
+            entry.state = State::Clean;
+            self.parts[entry.part as usize].dirty -= 1;
+        }
+        is_dirty
     }
 
     /// A page was trimmed, and none of its programs waits any more: what the buffer holds of it is stale. Returns whether a program of it

@@ -29,6 +29,8 @@ pub(crate) enum Step {
     Enters(RequestSlot),
     /// An entry of the map arrives from the host's memory.
     EntryArrives,
+    /// This flush has entered its submission queue.
+    FlushArrives(RequestSlot),
 }
 
 /// The host interface.
@@ -160,6 +162,9 @@ impl Frontend {
             } else {
                 self.queues.push(flow, slot, &mut state.board);
                 state.agenda.open = true;
+                if op == Op::Flush {
+                    step = Step::FlushArrives(slot);
+                }
             }
         } else if self.ask_again <= now {
             self.ask_again = Time::NEVER;
@@ -183,6 +188,20 @@ impl Frontend {
         let request = request.id;
         self.pages_from_memory += 1;
         state.log(|| Event::PageFromMemory { request, lpn });
+    }
+
+    /// A page of a write is in the buffer: it is served, but for one with FUA.
+    #[cold]
+    pub(crate) fn page_stored(&mut self, slot: RequestSlot, lpn: Lpn, state: &mut State) {
+        self.page_from_memory(slot, lpn, state);
+        let request = request_at(slot, state);
+        request.remaining += u32::from(request.fua);
+    }
+
+    /// Under serial service, a dirty page is written out for a flush or a write with FUA.
+    pub(crate) fn page_written_out(&mut self, slot: RequestSlot, lpn: Lpn, state: &mut State) {
+        let request = request_at(slot, state).id;
+        state.log(|| Event::PageInSeries { request, lpn });
     }
 
     /// Counts a page of a request that the flash serves under serial service.
@@ -637,8 +656,6 @@ pub enum Refusal {
     FlushOfPart,
     /// Its flow is not configured.
     UnknownFlow,
-    /// The device does not serve commands of its kind.
-    Unsupported,
 }
 
 /// What a request touches: its first page, the number of pages, the bytes of the first page before the request begins (`skip`),

@@ -163,7 +163,7 @@ impl Case {
     pub fn submit(&mut self, at: u64, request: u64, op: Op, pages: u32) {
         let request = RequestId(request);
         let (arrival, extent) = (Time::from_ns(at), None);
-        self.push(at, Event::Submitted { request, flow: FlowId(0), op, arrival, pages, extent });
+        self.push(at, Event::Submitted { request, flow: FlowId(0), op, arrival, pages, fua: false, extent });
         self.push(at, Event::Admitted { request });
     }
 

@@ -4,7 +4,7 @@ use flashlane_core::event::{End, Event};
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, FlowId, Lpn, PlaneId, RequestId, Time};
-use flashlane_ssd::config::{Charge, Protocol, Service};
+use flashlane_ssd::config::{Charge, Protocol, Service, UnmappedReads};
 
 use super::case::*;
 use super::scenes::*;
@@ -80,6 +80,16 @@ pub fn admissions_and_completions() -> Vec<Breach> {
         }),
         (Rule::WriteFromMemory, buffered(), |c| c.config.buffer.as_mut().unwrap().write_back = false),
         (Rule::WriteFromMemory, buffered(), |c| c.config.buffer = None),
+        (Rule::Alone, trimmed(), |c| c.config.front.protocol = Protocol::Sata { depth: 64 }),
+        (Rule::TrimPages, trimmed(), |c| {
+            edit!(c, 2, submitted, Event::Submitted { extent, .. } => *extent = Some((0, 8_191)));
+        }),
+        (Rule::TrimDrops, trimmed(), |c| {
+            let unmapped = |e: &Event| matches!(e, Event::Unmapped { .. });
+            edit!(c, 0, unmapped, Event::Unmapped { lpn, .. } => *lpn = Lpn(2));
+        }),
+        (Rule::UnmappedRead, two_units(), |c| c.config.unmap.reads = UnmappedReads::Memory),
+        (Rule::Durable, flushed(), |c| c.change(1, completed, |s| s.at = Time::from_ns(100_000))),
         (Rule::CompleteTime, in_series(), |c| c.change(1, completed, |s| late(s, 1))),
         (Rule::CompleteTime, in_series(), |c| c.change(3, completed, |s| late(s, 1))),
         (Rule::CompleteTime, in_series(), |c| serve(c, 1, Charge::FreeAware)),
@@ -120,7 +130,7 @@ fn over_link() -> Case {
     ] {
         let request = RequestId(request);
         let (flow, arrival, extent) = (FlowId(0), Time::from_ns(at), None);
-        case.push(at, Event::Submitted { request, flow, op, arrival, pages: 1, extent });
+        case.push(at, Event::Submitted { request, flow, op, arrival, pages: 1, fua: false, extent });
         case.push(here, Event::Admitted { request });
         case.push(here, Event::PageFromMemory { request, lpn: flashlane_core::Lpn(0) });
         case.push(done, Event::Completed { request });
@@ -156,7 +166,7 @@ fn in_series() -> Case {
     ] {
         let request = RequestId(request);
         let (flow, arrival, extent) = (FlowId(0), Time::from_ns(at), None);
-        case.push(at, Event::Submitted { request, flow, op, arrival, pages, extent });
+        case.push(at, Event::Submitted { request, flow, op, arrival, pages, fua: false, extent });
         case.push(at, Event::Admitted { request });
         served.into_iter().for_each(|event| case.push(at, event));
         case.push(done, Event::Completed { request });
@@ -169,7 +179,7 @@ fn one_read_in_series() -> Case {
     let mut case = in_series();
     case.events.clear();
     let (request, flow, arrival) = (RequestId(1), FlowId(0), Time::ZERO);
-    case.push(0, Event::Submitted { request, flow, op: Op::Read, arrival, pages: 1, extent: None });
+    case.push(0, Event::Submitted { request, flow, op: Op::Read, arrival, pages: 1, fua: false, extent: None });
     case.push(0, Event::Admitted { request });
     case.push(0, Event::PageInSeries { request, lpn: Lpn(3) });
     case.push(READ + X, Event::Completed { request });

@@ -193,6 +193,32 @@ pub fn cancel_reported_late() -> Case {
     case
 }
 
+/// Write 1 of page 0 is under way and write 2 of page 1 waits when both pages are trimmed.
+pub fn trimmed() -> Case {
+    let mut case = Case::new();
+    case.submit(0, 1, Op::Write, 1);
+    case.queue(0, 1, Requester::Request(1), FlashOp::Program, 0, 0);
+    let done = case.program(0, 1, 0, 0, (0, 0));
+    case.submit(10, 2, Op::Write, 1);
+    case.queue(10, 2, Requester::Request(2), FlashOp::Program, 1, 0);
+    case.submit(20, 3, Op::Trim, 2);
+    case.end(20, 2, End::Trimmed, 0);
+    case.complete(20, 2);
+    case.push(20, Event::Unmapped { request: RequestId(3), lpn: Lpn(0), pages: 2 });
+    case.complete(20, 3);
+    case.complete(done, 1);
+    case
+}
+
+/// As [`buffered`]; a flush waits for the program.
+pub fn flushed() -> Case {
+    let mut case = buffered();
+    case.submit(2_000, 2, Op::Flush, 0);
+    let done = case.events.iter().map(|stamped| stamped.at.ns()).max().expect("events");
+    case.complete(done, 2);
+    case
+}
+
 /// A buffer that merges writes.
 const MERGING: Buffer = Buffer {
     pages: 8,

@@ -168,6 +168,9 @@ fn what_is_off_is_not_in_the_hash() {
     assert_ne!(hash(""), hash("ftl.unmapped_reads = \"memory\""));
     assert_eq!(hash(""), hash("buffer.protected = false"));
     assert_ne!(hash(""), hash("buffer.protected = true"));
+    let tlc = |keys: &str| with(&format!("[device]\npreset = \"modern-tlc\"\n{keys}")).hash().unwrap();
+    assert_eq!(tlc(""), tlc("buffer.protected = true"));
+    assert_ne!(tlc(""), tlc("buffer.protected = false"));
     assert_eq!(hash(""), hash("retry = { step_ns = 5, initial_age_days = 3 }"));
     assert_eq!(hash(""), hash("retry = { step_ns = 5, states = [] }"));
     assert_ne!(hash(""), hash("retry = { step_ns = 5, states = [{ shares = [0.9, 0.1] }] }"));

@@ -4,7 +4,8 @@
 //!
 //! Covers which pages are written out and when (order of use, `flush_above`, pages that writes wait for), that a write
 //! which finds others waiting waits behind them, even if its page is in the buffer, what keeps a page in the
-//! buffer, which reads memory serves, and what trims drop.
+//! buffer, which reads memory serves, what trims drop, and what flushes and
+//! writes with FUA wait for.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -29,6 +30,7 @@ struct TestRequest {
     at: u64,
     flow: usize,
     op: Op,
+    fua: bool,
     pages: Vec<u32>,
 }
 
@@ -57,9 +59,26 @@ struct Job {
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
-    Read { request: usize, flow: usize },
-    Write { request: usize },
-    Flush { flow: usize },
+    Read {
+        request: usize,
+        flow: usize,
+    },
+    Write {
+        request: usize,
+    },
+    /// Of this version of the page.
+    Flush {
+        flow: usize,
+        version: u64,
+    },
+}
+
+/// A flush, or a write with FUA, waits until the flash has this version of a page.
+#[derive(Clone, Copy, Debug)]
+struct Waits {
+    request: usize,
+    lpn: u32,
+    version: u64,
 }
 
 struct Model<'a> {
@@ -76,6 +95,10 @@ struct Model<'a> {
     pending: BTreeMap<u32, u32>,
     /// Pages with a copy in the flash.
     mapped: BTreeSet<u32>,
+    /// Of each page the newest version that was stored, and the newest in the flash, or trimmed.
+    stored: BTreeMap<u32, u64>,
+    written: BTreeMap<u32, u64>,
+    waits: Vec<Waits>,
     left: Vec<usize>,
     done: Vec<u64>,
     now: u64,
@@ -95,6 +118,9 @@ impl<'a> Model<'a> {
             busy: None,
             pending: BTreeMap::new(),
             mapped: BTreeSet::new(),
+            stored: BTreeMap::new(),
+            written: BTreeMap::new(),
+            waits: Vec::new(),
             left: asks.iter().map(|ask| ask.pages.len()).collect(),
             done: vec![0; asks.len()],
             now: 0,
@@ -142,9 +168,22 @@ impl<'a> Model<'a> {
 
     /// Stores as many as possible of a write's pages, in order; returns the others.
     fn store_all(&mut self, request: usize, pages: &[u32]) -> Vec<u32> {
-        let part = self.part(self.asks[request].flow);
-        let stored = pages.iter().take_while(|&&lpn| self.store(lpn, part)).count();
-        self.served(request, stored, MEMORY);
+        let TestRequest { flow, fua, .. } = self.asks[request];
+        let waits = fua && !self.config.protected;
+        let mut stored = 0;
+        while stored < pages.len() && self.store(pages[stored], self.part(flow)) {
+            let lpn = pages[stored];
+            let version = self.stored.entry(lpn).or_default();
+            *version += 1;
+            if waits {
+                self.waits.push(Waits { request, lpn, version: *version });
+                self.write_out(lpn, flow);
+            }
+            stored += 1;
+        }
+        if !waits {
+            self.served(request, stored, MEMORY);
+        }
         pages[stored..].to_vec()
     }
 
@@ -166,11 +205,51 @@ impl<'a> Model<'a> {
             if self.count(part, |state| state == State::Dirty) <= self.config.flush_above && !small_gc_drive {
                 return;
             }
-            let Some(entry) = self.entries.iter_mut().find(dirty) else { return };
-            entry.state = State::Flushing { again: false };
-            let lpn = entry.lpn;
-            self.write(Kind::Flush { flow }, lpn);
+            let Some(lpn) = self.entries.iter_mut().find(dirty).map(|entry| entry.lpn) else { return };
+            self.write_out(lpn, flow);
         }
+    }
+
+    /// Writes a page out if it is dirty and no program of it is under way.
+    fn write_out(&mut self, lpn: u32, flow: usize) {
+        let dirty = |entry: &&mut Entry| entry.lpn == lpn && entry.state == State::Dirty;
+        let Some(entry) = self.entries.iter_mut().find(dirty) else { return };
+        entry.state = State::Flushing { again: false };
+        let version = self.stored[&lpn];
+        self.write(Kind::Flush { flow, version }, lpn);
+    }
+
+    /// A flush waits for the newest version of every page that the flash has not.
+    fn arrive_flush(&mut self, request: usize, flow: usize) {
+        let volatile = self.config.write_back && !self.config.protected;
+        let dirty = |entry: &&Entry| volatile && entry.lpn != NOBODYS && entry.state != State::Clean;
+        let mut pages: Vec<u32> = self.entries.iter().filter(dirty).map(|entry| entry.lpn).collect();
+        pages.sort_unstable();
+        self.left[request] = pages.len();
+        if pages.is_empty() {
+            self.done[request] = self.now + MEMORY;
+        }
+        for lpn in pages {
+            self.waits.push(Waits { request, lpn, version: self.stored[&lpn] });
+            self.write_out(
+                lpn,
+                if self.waiting.len() > 1 {
+                    self.entries.iter().find(|entry| entry.lpn == lpn).expect("dirty").part
+                } else {
+                    flow
+                },
+            );
+        }
+    }
+
+    /// The flash has a version of a page, or needs none of it.
+    fn has_version(&mut self, lpn: u32, version: u64) {
+        let written = self.written.entry(lpn).or_default();
+        *written = version.max(*written);
+        let (done, waits) = self.waits.drain(..).partition(|one| one.lpn == lpn && one.version <= *written);
+        self.waits = waits;
+        let done: Vec<Waits> = done;
+        done.iter().for_each(|one| self.served(one.request, 1, 0));
     }
 
     /// Whether a write waits that still has to store the page.
@@ -213,7 +292,7 @@ impl<'a> Model<'a> {
                 }
             }
             Op::Trim | Op::WriteZeroes => self.trim(request, &pages),
-            Op::Flush => unreachable!("not asked for here"),
+            Op::Flush => self.arrive_flush(request, flow),
         }
     }
 
@@ -265,6 +344,8 @@ impl<'a> Model<'a> {
                 self.entries.remove(place);
             }
         }
+        let stored = self.stored.get(&lpn).copied().unwrap_or_default();
+        self.has_version(lpn, stored);
         had_copy
     }
 
@@ -281,13 +362,20 @@ impl<'a> Model<'a> {
                 self.served(request, 1, 0);
             }
             Kind::Write { request } => self.served(request, 1, 0),
-            Kind::Flush { flow } => {
+            Kind::Flush { flow, version } => {
+                let page = lpn;
                 let lpn = if trimmed { NOBODYS } else { lpn };
                 let place = self.entries.iter().position(|entry| entry.lpn == lpn).expect("kept until it is written");
                 if !trimmed && self.entries[place].state == (State::Flushing { again: true }) {
                     self.entries[place].state = State::Dirty;
                 } else {
                     self.entries.remove(place);
+                }
+                if !trimmed {
+                    self.has_version(page, version);
+                    if self.waits.iter().any(|one| one.lpn == page) {
+                        self.write_out(page, flow);
+                    }
                 }
                 self.use_space(flow);
             }
@@ -355,9 +443,9 @@ fn on_device_under(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Ve
         let (now, list) = (Time::from_ns(ask.at), ask.pages.iter().copied().map(Lpn).collect::<Vec<_>>());
         device.advance(now);
         let (id, flow) = (RequestId(id as u64), FlowId(ask.flow as u16));
-        let extent = Extent::Pages(&list);
+        let extent = if ask.op == Op::Flush { Extent::Bytes { offset: 0, length: 0 } } else { Extent::Pages(&list) };
         device
-            .submit(now, &Request { id, flow, op: ask.op, fua: false, arrival: now, extent })
+            .submit(now, &Request { id, flow, op: ask.op, fua: ask.fua, arrival: now, extent })
             .expect("within the drive");
     }
     drain(&mut device);
@@ -368,18 +456,25 @@ fn on_device_under(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Ve
 
 #[test]
 fn the_buffer_against_a_plain_one() {
-    against_a_plain_one(77, 0);
+    against_a_plain_one(77, [0, 0]);
 }
 
 #[test]
 fn the_buffer_with_trims_against_a_plain_one() {
     for (seed, trims) in [(78, 5), (79, 30)] {
-        against_a_plain_one(seed, trims);
+        against_a_plain_one(seed, [trims, 0]);
     }
 }
 
-/// Random requests, of which so many of a hundred are trims.
-fn against_a_plain_one(seed: u128, trims: u64) {
+#[test]
+fn the_buffer_with_flushes_and_fua_against_a_plain_one() {
+    for (seed, shares) in [(80, [0, 5]), (81, [0, 30]), (82, [10, 20])] {
+        against_a_plain_one(seed, shares);
+    }
+}
+
+/// Random requests, of which so many of a hundred are trims, and so many flushes and writes with FUA.
+fn against_a_plain_one(seed: u128, [trims, flushes]: [u64; 2]) {
     let mut rng = Pcg64Mcg::new(seed);
     let mut of = |below: u64| rng.next_u64() % below;
     for case in 0..600 {
@@ -394,7 +489,7 @@ fn against_a_plain_one(seed: u128, trims: u64) {
             read_allocate,
             flush_above,
             merge_writes: true,
-            protected: false,
+            protected: flushes > 0 && of(8) == 0,
         };
         let mut config = config(buffer.clone(), flows);
         if trims > 0 {
@@ -410,11 +505,13 @@ fn against_a_plain_one(seed: u128, trims: u64) {
                 let flow = of(flows as u64) as usize;
                 let op = match of(100) {
                     _ if trims > 0 && of(100) < trims => Op::Trim,
+                    _ if flushes > 0 && of(100) < flushes => Op::Flush,
                     read if read < reads => Op::Read,
                     _ => Op::Write,
                 };
                 let pages = (0..1 + of(3)).map(|_| (1_000 * flow as u64 + of(span)) as u32).collect();
-                TestRequest { at, flow, op, pages }
+                let fua = flushes > 0 && op == Op::Write && of(100) < flushes;
+                TestRequest { at, flow, op, fua, pages: if op == Op::Flush { Vec::new() } else { pages } }
             })
             .collect();
         let (plain, real) = (Model::new(&config, &asks).run(), on_device(&config, &asks));
@@ -424,7 +521,7 @@ fn against_a_plain_one(seed: u128, trims: u64) {
 }
 
 fn write(at: u64, page: u32) -> TestRequest {
-    TestRequest { at, flow: 0, op: Op::Write, pages: vec![page] }
+    TestRequest { at, flow: 0, op: Op::Write, fua: false, pages: vec![page] }
 }
 
 /// A write that waits for space is not overtaken by one whose page is in the buffer already.
@@ -513,9 +610,14 @@ fn stored(each: u32, merge_writes: bool, lines: &[(u64, usize, &[u32])]) -> Vec<
         merge_writes,
         protected: false,
     };
-    let read = TestRequest { at: 0, flow: 0, op: Op::Read, pages: vec![9] };
-    let write =
-        |&(at, flow, pages): &(u64, usize, &[u32])| TestRequest { at, flow, op: Op::Write, pages: pages.to_vec() };
+    let read = TestRequest { at: 0, flow: 0, op: Op::Read, fua: false, pages: vec![9] };
+    let write = |&(at, flow, pages): &(u64, usize, &[u32])| TestRequest {
+        at,
+        flow,
+        op: Op::Write,
+        fua: false,
+        pages: pages.to_vec(),
+    };
     let asks: Vec<TestRequest> = [read].into_iter().chain(lines.iter().map(write)).collect();
     let overwrite = Recipe { answers: vec![(Question::Cancel, "overwrite".to_owned())], ..recipe("fcfs", &[]) };
     let done = on_device_under(&config(buffer, flows), &overwrite, &asks);

@@ -456,7 +456,7 @@ fn traces_hit_as_an_independent_lru() {
         let asks: Vec<TestRequest> = text.lines().map(line).collect();
         let looked_up = asks.iter().flat_map(|ask| match &ask.touch {
             Touch::Pages(pages) => pages.iter().map(|page| page.0),
-            Touch::Bytes(..) => unreachable!("all are pages"),
+            Touch::Bytes(..) | Touch::Fua(..) => unreachable!("all are pages"),
         });
         let hits = lru_hits(looked_up.clone(), entries as usize);
         let one_by_one: Vec<TestRequest> =

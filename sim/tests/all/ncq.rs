@@ -50,7 +50,9 @@ fn load(config: &Config, seed: u128, requests: usize) -> Vec<TestRequest> {
 
 fn pages(ask: &TestRequest) -> Vec<u32> {
     match &ask.touch {
-        Touch::Bytes(offset, length) => ((offset / 4096) as u32..(offset + length).div_ceil(4096) as u32).collect(),
+        Touch::Bytes(offset, length) | Touch::Fua(offset, length) => {
+            ((offset / 4096) as u32..(offset + length).div_ceil(4096) as u32).collect()
+        }
         Touch::Pages(list) => list.iter().map(|lpn| lpn.0).collect(),
     }
 }

@@ -365,6 +365,6 @@ fn a_full_buffer_takes_writes_in_order_of_arrival() {
 fn touched(ask: &TestRequest) -> usize {
     match &ask.touch {
         Touch::Pages(list) => list.len(),
-        Touch::Bytes(..) => unreachable!("scenes list pages"),
+        Touch::Bytes(..) | Touch::Fua(..) => unreachable!("scenes list pages"),
     }
 }

@@ -473,11 +473,12 @@ fn trimmed(random: &mut RandomStream) -> Config {
     let mut config = config(random);
     let reads = random.one_of(&[UnmappedReads::Flash, UnmappedReads::Memory]);
     let page = Duration::from_ns(u64::from(random.one_of(&[0u32, 0, 100])));
+    config.buffer.iter_mut().for_each(|buffer| buffer.protected = random.chance(20));
     config.unmap = Unmap { command: random.maybe_us(20), page, reads };
     config
 }
 
-/// Trims and write zeroes among reads and writes of few pages.
+/// Trims, write zeroes, flushes and writes with FUA among reads and writes of few pages.
 #[test]
 fn commands_under_every_row() {
     swarm("commands_under_every_row", DAILY, trimmed, any_row, contended);

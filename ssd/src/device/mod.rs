@@ -17,6 +17,7 @@
 //! numbers of units and channels: arrivals after it are refused, and a device that has something to do after it stops with a fault.
 
 mod change;
+mod durability;
 mod migration;
 mod overtaking;
 mod page_order;
@@ -47,6 +48,7 @@ use crate::ftl::{Ftl, MappingCache};
 use crate::gc::{Gc, Replayed};
 use crate::policy::Policy;
 use crate::shared::State;
+use durability::Durability;
 use migration::Migrations;
 use page_order::PageOrder;
 use serial::Serial;
@@ -79,6 +81,8 @@ pub struct Device {
     migrations: Migrations,
     /// Entries of the map that are fetched, if memory does not hold all.
     translation: Option<Translation>,
+    /// What waits for programs of the buffer, if that loses dirty pages with the power.
+    durability: Option<Durability>,
     /// Serial service, if commands are served so.
     serial: Option<Serial>,
     /// What trims take.
@@ -214,6 +218,7 @@ impl Device {
             slack: Slack::default(),
             migrations: Migrations::default(),
             translation: Translation::of(config),
+            durability: Durability::of(config),
             serial: Serial::of(config),
             unmap: config.unmap,
             began_used: used.is_some(),
@@ -283,9 +288,6 @@ impl Device {
     #[inline]
     pub fn submit(&mut self, now: Time, request: &Request<'_>) -> Result<(), Refusal> {
         let Request { id, flow, op, fua, arrival, extent } = *request;
-        if op == Op::Flush || fua {
-            return Err(Refusal::Unsupported);
-        }
         let shape = self.frontend.validator.check(flow, op, &extent)?;
         if now > self.now() {
             self.advance(now);
@@ -297,7 +299,7 @@ impl Device {
             Extent::Bytes { offset, length } => (None, Some((offset, length))),
             Extent::Pages(list) => (Some(list), None),
         };
-        self.state.log(|| Event::Submitted { request: id, flow, op, arrival, pages, extent: bytes_touched });
+        self.state.log(|| Event::Submitted { request: id, flow, op, arrival, pages, fua, extent: bytes_touched });
         let request = ActiveRequest {
             id,
             arrival,
@@ -309,6 +311,7 @@ impl Device {
             remaining: if op.is_data() { pages } else { 0 },
             skip,
             buffered: 0,
+            fua: fua && op == Op::Write && self.durability.is_some(),
             scattered: list.is_some(),
             tags: 0,
         };
@@ -321,6 +324,9 @@ impl Device {
             return Ok(());
         }
         self.frontend.send(slot, &mut self.state);
+        if op == Op::Flush && self.frontend.inward.is_instant() {
+            self.flush_arrives(slot);
+        }
         if self.policy.known.ranks_all_waiting {
             // What else arrives at this instant is to be compared with it.
             self.state.agenda.open = true;
@@ -460,6 +466,7 @@ impl Device {
                 match self.frontend.step(self.policy.known.single_arrival_enters, &mut self.state) {
                     Step::Enters(slot) => self.enter_from_link(slot),
                     Step::EntryArrives => self.entries_from_host(),
+                    Step::FlushArrives(slot) => self.flush_arrives(slot),
                     Step::Other => {}
                 }
             }

@@ -27,6 +27,8 @@ pub(super) struct Serial {
     pub(super) served: [u64; 2],
     /// The pages of the command that is being served.
     sorted_pages: Vec<Lpn>,
+    /// Dirty pages that this command has written to the flash.
+    pub(super) written_out: Vec<Lpn>,
 }
 
 impl Serial {
@@ -35,7 +37,7 @@ impl Serial {
         let Service::Serial { cluster, charge } = config.front.service else { return None };
         let facts = config.facts();
         let page = [FlashOp::Read, FlashOp::Program].map(|op| facts.typical(op));
-        Some(Serial { cluster, charge, page, served: [0; 2], sorted_pages: Vec::new() })
+        Some(Serial { cluster, charge, page, served: [0; 2], sorted_pages: Vec::new(), written_out: Vec::new() })
     }
 
     /// Serves a command: the pages it hits are used first, then those it misses, each in ascending order (D-NCQ-11).
@@ -51,7 +53,9 @@ impl Serial {
         let pages = &mut self.sorted_pages;
         pages.extend((0..request.pages).map(|i| frontend.requests.page(slot, request, i)));
         pages.sort_unstable();
-        let mut command = Command { slot, request, frontend, buffer, state, pages: [0; 2], missed: 0 };
+        let own = if request.fua { pages.clone() } else { Vec::new() };
+        let written_out = &mut self.written_out;
+        let mut command = Command { slot, request, frontend, buffer, state, written_out, pages: [0; 2], missed: 0 };
         pages.retain(|&lpn| !command.hits_buffer(lpn));
         for lpn in pages.drain(..) {
             // A list may name a page twice.
@@ -63,9 +67,22 @@ impl Serial {
         if self.charge == Charge::Literal && request.op == Op::Write {
             worked[1] = command.missed;
         }
+        for lpn in own {
+            if command.buffer.as_mut().is_some_and(|buffer| buffer.clean(lpn)) {
+                worked[1] += 1;
+                command.frontend.page_written_out(slot, lpn, command.state);
+                command.written_out.push(lpn);
+            }
+        }
         self.served[0] += u64::from(worked[0]);
         self.served[1] += u64::from(worked[1]);
         frontend.serve_after(slot, self.time(worked), state);
+    }
+
+    /// Writes dirty pages out. Returns how long that takes.
+    pub(super) fn write_out(&mut self, pages: u32) -> Duration {
+        self.served[1] += u64::from(pages);
+        self.time([0, pages])
     }
 
     /// Time of this number of pages read and written; at most up to the last instant.
@@ -82,6 +99,7 @@ struct Command<'a> {
     frontend: &'a mut Frontend,
     buffer: &'a mut Option<Buffer>,
     state: &'a mut State,
+    written_out: &'a mut Vec<Lpn>,
     /// Read, and written.
     pages: [u32; 2],
     /// Pages of a write that the buffer did not hold.
@@ -117,7 +135,10 @@ impl Command<'_> {
         let taken_by = self.buffer.as_mut().filter(takes);
         let is_taken = taken_by.is_some();
         if let Some(evicted) = taken_by.and_then(|buffer| buffer.replace(lpn, flow, is_write)) {
-            self.pages[1] += u32::from(evicted.was_dirty);
+            if evicted.was_dirty {
+                self.pages[1] += 1;
+                self.written_out.push(evicted.lpn);
+            }
             self.state.log(|| Event::Evicted { lpn: evicted.lpn });
         }
         if is_write && is_taken {

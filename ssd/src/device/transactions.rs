@@ -46,6 +46,9 @@ impl Device {
             && request.op.is_data()
         {
             serial.serve(slot, request, &mut self.frontend, &mut self.buffer, &mut self.state);
+            if self.durability.is_some() {
+                self.pages_written_serially();
+            }
             return;
         }
         match request.op {
@@ -75,7 +78,7 @@ impl Device {
                 self.estimate_request(request);
             }
             Op::Trim | Op::WriteZeroes => self.trim(slot, request),
-            Op::Flush => unreachable!("refused when it was submitted"),
+            Op::Flush => self.serve_flush(slot, request.flow),
         }
     }
 

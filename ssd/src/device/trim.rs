@@ -38,6 +38,11 @@ impl Device {
         self.host_changes_pages();
         self.state.agenda.open |= self.ftl.cache.as_ref().is_some_and(MappingCache::has_rewrites);
         self.report_unmapped(slot, request);
+        if self.durability.is_some() {
+            for i in 0..request.pages {
+                self.no_longer_dirty(self.frontend.requests.page(slot, request, i), None);
+            }
+        }
         self.gc.collect_emptied(&mut self.state, &mut self.ftl);
         let unmap = self.unmap;
         let time = unmap.command.ns().saturating_add(unmap.page.ns().saturating_mul(mapped));
@@ -56,6 +61,7 @@ impl Device {
             if let Some(buffer) = &mut self.buffer {
                 buffer.trim(lpn, false);
             }
+            self.no_longer_dirty(lpn, None);
         }
         self.report_unmapped(slot, request);
         self.frontend.ends_after(slot, self.unmap.command, &mut self.state);
@@ -75,10 +81,14 @@ impl Device {
 
     /// Unmaps a page. Returns whether it had a copy.
     fn unmap_page(&mut self, lpn: Lpn, flow: FlowId) -> bool {
+        let is_written = self.page_order.youngest_write(lpn).is_some();
         let program_dropped = self.drop_programs(lpn);
         if let Some(buffer) = self.buffer.as_mut().filter(|buffer| buffer.merges)
             && buffer.trim(lpn, program_dropped)
         {
+            self.disown_program(lpn);
+        }
+        if is_written && self.durability.is_some() {
             self.disown_program(lpn);
         }
         if !self.ftl.has_copy(lpn) {
@@ -145,8 +155,7 @@ impl Device {
             let runs = txn.stage == Stage::InService && txn.op == FlashOp::Program;
             runs && txn.lpn == lpn && txn.owner == Owner::Buffer && txn.tag & tag::TRIMMED == 0
         };
-        let program = self.state.board.txns.iter_mut().find(|txn| is_it(txn));
-        program.expect("the buffer writes the page out").tag |= tag::TRIMMED;
+        self.state.board.txns.iter_mut().filter(|txn| is_it(txn)).for_each(|program| program.tag |= tag::TRIMMED);
     }
 
     /// The pages of waiting writes that are trimmed need no space in the buffer: they are done.

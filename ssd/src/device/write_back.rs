@@ -53,19 +53,24 @@ impl Device {
         let waits = old.is_some() && self.state.board.txn(old).stage == Stage::Waiting;
         let replaces = waits && self.policy.drops(&self.state.board, old);
         let owner = if replaces { self.state.board.txn(old).flow } else { flow };
+        let fua = self.state.board.requests[slot as usize].fua;
         let buffer = self.buffer.as_mut().expect("only called with a buffer");
         if buffer.merges {
             if !replaces {
                 let stored = buffer.write(lpn, flow) == Stored::Yes;
                 if stored {
-                    self.frontend.page_from_memory(slot, lpn, &mut self.state);
+                    self.frontend.page_stored(slot, lpn, &mut self.state);
+                    if fua {
+                        self.await_program(slot, lpn, flow);
+                    }
                 }
                 return stored;
             }
             buffer.renew(lpn);
-            self.frontend.page_from_memory(slot, lpn, &mut self.state);
+            self.frontend.page_stored(slot, lpn, &mut self.state);
             // The page stays in the part of the buffer that it is in.
             self.program_page(lpn, owner);
+            self.program_renewed(lpn, fua.then_some(slot));
             return true;
         }
         let keeps_page = replaces && buffer.share_part(owner, flow);
@@ -75,8 +80,11 @@ impl Device {
         if replaces && !keeps_page {
             buffer.give_back_early(owner);
         }
-        self.frontend.page_from_memory(slot, lpn, &mut self.state);
+        self.frontend.page_stored(slot, lpn, &mut self.state);
         self.program_page(lpn, flow);
+        if fua {
+            self.await_program(slot, lpn, flow);
+        }
         true
     }
 
@@ -88,7 +96,7 @@ impl Device {
     }
 
     /// Creates a program of a page in the buffer.
-    fn program_page(&mut self, lpn: Lpn, flow: FlowId) {
+    pub(super) fn program_page(&mut self, lpn: Lpn, flow: FlowId) {
         let plane = self.place(lpn);
         let bytes = self.transactions.page_on_bus();
         let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
@@ -111,6 +119,11 @@ impl Device {
         } else {
             buffer.give_back(flow);
         }
+        if tag & tag::TRIMMED == 0 && self.durability.as_ref().is_some_and(|durability| !durability.is_idle()) {
+            self.page_is_durable(lpn, flow);
+        }
+        // It has ended: what is stored from now on does not wait for it.
+        self.state.board.txn_mut(id).tag |= tag::TRIMMED;
         self.store_waiting_writes(flow);
         self.flush(flow);
         self.fill_partitions_with_space();

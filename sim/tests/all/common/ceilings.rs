@@ -16,7 +16,9 @@ pub fn work(config: &Config, asks: &[TestRequest]) -> Work {
     let mut work = Work::new(config);
     for ask in asks {
         let extent = match &ask.touch {
-            Touch::Bytes(offset, length) => Span::Bytes { offset: *offset, length: *length },
+            Touch::Bytes(offset, length) | Touch::Fua(offset, length) => {
+                Span::Bytes { offset: *offset, length: *length }
+            }
             Touch::Pages(list) => Span::Pages(list.clone()),
         };
         work.add(Time::from_ns(ask.at), ask.op, &extent, true);

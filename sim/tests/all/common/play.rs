@@ -30,6 +30,8 @@ pub enum Touch {
     Bytes(u64, u64),
     /// Whole pages, in any order.
     Pages(Vec<Lpn>),
+    /// Offset and length of a write with FUA.
+    Fua(u64, u64),
 }
 
 /// How the device is woken between requests.
@@ -67,10 +69,11 @@ pub fn built_under(config: &Config, scheduler: Scheduler) -> Result<(Device, Pol
 pub fn hand_over(device: &mut Device, id: u64, ask: &TestRequest) {
     let now = Time::from_ns(ask.at);
     let extent = match &ask.touch {
-        Touch::Bytes(offset, length) => Extent::Bytes { offset: *offset, length: *length },
+        Touch::Bytes(offset, length) | Touch::Fua(offset, length) => Extent::Bytes { offset: *offset, length: *length },
         Touch::Pages(list) => Extent::Pages(list),
     };
-    let request = Request { id: RequestId(id), flow: FlowId(ask.flow), op: ask.op, fua: false, arrival: now, extent };
+    let fua = matches!(ask.touch, Touch::Fua(..));
+    let request = Request { id: RequestId(id), flow: FlowId(ask.flow), op: ask.op, fua, arrival: now, extent };
     device.submit(now, &request).unwrap_or_else(|refusal| panic!("refused {ask:?}: {refusal:?}"));
 }
 
@@ -297,11 +300,21 @@ pub fn asks(config: &Config, mix: &Mix, rng: &mut Pcg64Mcg) -> Vec<TestRequest> 
         .collect()
 }
 
-/// Makes a share of the requests trims and write zeroes.
+/// Makes a share of the requests trims, write zeroes, flushes and writes with FUA.
 pub fn with_commands(asks: &mut [TestRequest], of_hundred: u32, rng: &mut Pcg64Mcg) {
     for ask in asks {
         if rng.next_u32() % 100 < of_hundred {
-            ask.op = if rng.next_u32().is_multiple_of(4) { Op::WriteZeroes } else { Op::Trim };
+            ask.op = match rng.next_u32() % 8 {
+                0 => Op::WriteZeroes,
+                1..4 => Op::Trim,
+                4..6 => Op::Flush,
+                _ => Op::Write,
+            };
+            match (ask.op, &ask.touch) {
+                (Op::Flush, _) => ask.touch = Touch::Bytes(0, 0),
+                (Op::Write, &Touch::Bytes(offset, length)) => ask.touch = Touch::Fua(offset, length),
+                _ => {}
+            }
         }
     }
 }

@@ -1,0 +1,216 @@
+//! Flushes, and writes with FUA where the buffer loses its dirty pages with the power (model 0.13): which programs they wait for.
+//!
+//! A flush waits for the pages that are dirty when it enters its submission queue, a write with FUA for its own: each for the end of the
+//! program that has this version of the page, or of a younger one. From its admission on a page that it waits for is written out at once.
+//! A program that is dropped for a younger one of its page counts when that ends; a trimmed page is waited for no longer.
+//!
+//! Owns what waits for which pages. What the buffer holds, [`Buffer`] knows.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use flashlane_core::board::ActiveRequest;
+use flashlane_core::transaction::{FlashOp, Stage, Transaction, tag};
+use flashlane_core::{Board, FlowId, Lpn, Op, Owner};
+
+use super::Device;
+use crate::config::Config;
+use crate::frontend::RequestSlot;
+
+/// A command that waits for a page.
+#[derive(Clone, Copy, Debug)]
+struct Waits {
+    slot: RequestSlot,
+    /// It waits until so many more programs of the page have ended.
+    programs: u32,
+}
+
+/// What waits for pages to be programmed.
+#[derive(Debug, Default)]
+pub(super) struct Durability {
+    pages: BTreeMap<Lpn, Vec<Waits>>,
+}
+
+impl Durability {
+    /// That of `config`, if its buffer loses dirty pages with the power.
+    pub(super) fn of(config: &Config) -> Option<Durability> {
+        config.buffer.as_ref().filter(|buffer| buffer.is_volatile()).map(|_| Durability::default())
+    }
+
+    fn add(&mut self, lpn: Lpn, slot: RequestSlot, programs: u32) {
+        self.pages.entry(lpn).or_default().push(Waits { slot, programs });
+    }
+
+    /// Whether nothing waits.
+    #[inline(always)]
+    pub(super) fn is_idle(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    /// The pages that a command waits for, in ascending order.
+    fn pages_of(&self, slot: RequestSlot) -> Vec<Lpn> {
+        let waits = |waits: &&Waits| waits.slot == slot;
+        self.pages.iter().filter(|(_, all)| all.iter().any(|one| waits(&one))).map(|(&lpn, _)| lpn).collect()
+    }
+
+    /// A program of a page has ended: the commands that wait for the page no longer, and whether others do.
+    fn programmed(&mut self, lpn: Lpn) -> (Vec<RequestSlot>, bool) {
+        let Some(all) = self.pages.get_mut(&lpn) else { return (Vec::new(), false) };
+        let mut done = Vec::new();
+        all.retain_mut(|waits| {
+            waits.programs -= 1;
+            if waits.programs == 0 {
+                done.push(waits.slot);
+            }
+            waits.programs > 0
+        });
+        let others = !all.is_empty();
+        if !others {
+            self.pages.remove(&lpn);
+        }
+        (done, others)
+    }
+
+    /// The next program of a page to end has its newest version.
+    fn next_is_newest(&mut self, lpn: Lpn) {
+        for waits in self.pages.get_mut(&lpn).into_iter().flatten() {
+            waits.programs = 1;
+        }
+    }
+}
+
+/// Programs of the buffer that have not ended, by page; of `only` that page, if it is given.
+fn programs_of_buffer(board: &Board, only: Option<Lpn>) -> BTreeMap<Lpn, u32> {
+    let counts = |txn: &&Transaction| {
+        txn.stage != Stage::Free
+            && (txn.owner, txn.op) == (Owner::Buffer, FlashOp::Program)
+            && txn.tag & tag::TRIMMED == 0
+            && only.is_none_or(|lpn| txn.lpn == lpn)
+    };
+    let mut programs = BTreeMap::new();
+    for txn in board.txns.iter().filter(counts) {
+        *programs.entry(txn.lpn).or_default() += 1;
+    }
+    programs
+}
+
+impl Device {
+    /// A flush enters its submission queue: it waits for the pages that are dirty now.
+    #[cold]
+    pub(super) fn flush_arrives(&mut self, slot: RequestSlot) {
+        let (Some(durability), Some(buffer)) = (&mut self.durability, &self.buffer) else { return };
+        let dirty = if buffer.merges { buffer.dirty_pages() } else { programs_of_buffer(&self.state.board, None) };
+        self.state.board.requests[slot as usize].remaining = dirty.len() as u32;
+        for (lpn, programs) in dirty {
+            durability.add(lpn, slot, programs);
+        }
+    }
+
+    /// A flush enters the device.
+    #[cold]
+    pub(super) fn serve_flush(&mut self, slot: RequestSlot, flow: FlowId) {
+        // From now on it may complete.
+        self.state.board.requests[slot as usize].buffered = 1;
+        let pages = self.durability.as_ref().map_or(Vec::new(), |durability| durability.pages_of(slot));
+        if pages.is_empty() {
+            self.frontend.serve_if_done(slot, &mut self.state);
+        } else if self.serial.is_some() {
+            self.flush_serially(slot, pages);
+        } else {
+            pages.into_iter().for_each(|lpn| self.write_out(lpn, flow));
+        }
+    }
+
+    /// Serial service: the pages that are still dirty are written now.
+    fn flush_serially(&mut self, slot: RequestSlot, mut pages: Vec<Lpn>) {
+        let (Some(buffer), Some(serial)) = (&mut self.buffer, &mut self.serial) else { return };
+        pages.retain(|&lpn| buffer.clean(lpn));
+        let busy = serial.write_out(pages.len() as u32);
+        for lpn in pages {
+            self.frontend.page_written_out(slot, lpn, &mut self.state);
+            self.no_longer_dirty(lpn, Some(slot));
+        }
+        // It alone is in the device.
+        self.frontend.serve_after(slot, busy, &mut self.state);
+    }
+
+    /// Writes a page out if it is dirty and no program of it is under way.
+    fn write_out(&mut self, lpn: Lpn, flow: FlowId) {
+        let part = self.buffer.as_mut().and_then(|buffer| buffer.begin_flush(lpn, flow));
+        if let Some(flow) = part {
+            self.program_page(lpn, flow);
+        }
+    }
+
+    /// A page of a write with FUA is in the buffer: it waits for its program.
+    #[cold]
+    pub(super) fn await_program(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId) {
+        let (Some(durability), Some(buffer)) = (&mut self.durability, &self.buffer) else { return };
+        let programs = if buffer.merges {
+            buffer.programs_needed(lpn)
+        } else {
+            programs_of_buffer(&self.state.board, Some(lpn)).into_values().sum()
+        };
+        durability.add(lpn, slot, programs);
+        self.write_out(lpn, flow);
+    }
+
+    /// A waiting program of a page in the buffer has been dropped for a younger one, which has its newest version; that of the write with
+    /// FUA `slot`, if it is one.
+    #[inline(always)]
+    pub(super) fn program_renewed(&mut self, lpn: Lpn, slot: Option<RequestSlot>) {
+        if let Some(durability) = &mut self.durability {
+            durability.next_is_newest(lpn);
+            slot.into_iter().for_each(|slot| durability.add(lpn, slot, 1));
+        }
+    }
+
+    /// Under serial service, dirty pages have been written to the flash: nothing waits for them any more.
+    pub(super) fn pages_written_serially(&mut self) {
+        while let Some(lpn) = self.serial.as_mut().and_then(|serial| serial.written_out.pop()) {
+            self.no_longer_dirty(lpn, None);
+        }
+    }
+
+    /// A program of a page of the buffer has ended.
+    #[cold]
+    pub(super) fn page_is_durable(&mut self, lpn: Lpn, flow: FlowId) {
+        let Some(durability) = &mut self.durability else { return };
+        let (done, others) = durability.programmed(lpn);
+        done.into_iter().for_each(|slot| self.page_waited_for(slot));
+        let in_device = |waits: &Waits| is_in_device(&self.state.board.requests[waits.slot as usize]);
+        let durability = self.durability.as_ref().and_then(|durability| durability.pages.get(&lpn));
+        if others && durability.is_some_and(|all| all.iter().any(in_device)) {
+            self.write_out(lpn, flow);
+        }
+    }
+
+    /// A page of the buffer is dirty no longer without a program that ends: it was trimmed, or left the buffer under serial service. All
+    /// but `but` no longer wait for it.
+    #[cold]
+    pub(super) fn no_longer_dirty(&mut self, lpn: Lpn, but: Option<RequestSlot>) {
+        let waits = self.durability.as_mut().and_then(|durability| durability.pages.remove(&lpn));
+        for Waits { slot, .. } in waits.into_iter().flatten() {
+            if but == Some(slot) {
+                self.state.board.requests[slot as usize].remaining -= 1;
+            } else {
+                self.page_waited_for(slot);
+            }
+        }
+    }
+
+    /// A command waits for a page less.
+    fn page_waited_for(&mut self, slot: RequestSlot) {
+        let request = &mut self.state.board.requests[slot as usize];
+        if is_in_device(request) {
+            self.frontend.page_done(slot, 0, &mut self.state);
+        } else {
+            request.remaining -= 1;
+        }
+    }
+}
+
+/// Whether a command that waits for pages has entered the device: a write whose pages are in the buffer has.
+fn is_in_device(request: &ActiveRequest) -> bool {
+    request.op == Op::Write || request.buffered > 0
+}
