@@ -19,6 +19,7 @@ mod drive_of_today;
 mod estimation;
 mod explain;
 mod fairness;
+mod flushes;
 mod front;
 mod golden;
 mod golden_files;
