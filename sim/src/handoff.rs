@@ -48,6 +48,8 @@ struct Desk {
     /// Whether a thread was asked to take what waits and has not begun to.
     is_asked: bool,
     failed: Option<Failed>,
+    /// A watcher has failed: it missed events, and takes no more.
+    is_over: bool,
 }
 
 /// Why the watchers take no more.
@@ -69,6 +71,10 @@ impl Handoff {
     /// That of a watcher at an earlier batch, or at this one.
     pub(super) fn hand(&self, batch: &mut Batch) -> Result<(), RunError> {
         let mut desk = self.shared.lock();
+        if desk.is_over {
+            batch.clear();
+            return desk.check();
+        }
         let next = desk.spare.pop().unwrap_or_default();
         desk.items += batch.len();
         desk.waiting.push_back(std::mem::replace(batch, next));
@@ -170,6 +176,7 @@ impl Desk {
 
     fn fail(&mut self, why: Failed) {
         self.failed = Some(why);
+        self.is_over = true;
         self.give_up();
     }
 
@@ -253,6 +260,31 @@ mod tests {
             let ended = catch_unwind(|| run(threads, 1_000, |events| assert!(events.is_empty(), "broken")));
             let panic = ended.expect_err("it panics");
             assert_eq!(panic.downcast_ref::<&str>(), Some(&"broken"));
+        }
+    }
+
+    /// A watcher that has failed missed events: it must not see later ones, whenever the run learns of the failure.
+    #[test]
+    fn nothing_is_taken_after_a_failure() {
+        for threads in [1, 2] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let taken = Arc::new(std::sync::atomic::AtomicU32::new(0));
+            let counted = Arc::clone(&taken);
+            let watch = move |_: &[Stamped]| {
+                counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                panic!("broken");
+            };
+            pool.scope(|_| {
+                let handoff = Handoff::new(Watchers { watch: Some(Box::new(watch)), ..Watchers::default() });
+                let hand = |from| catch_unwind(AssertUnwindSafe(|| handoff.hand(&mut batch(from, 10))));
+                let mut failures = usize::from(hand(0).is_err());
+                while !handoff.shared.lock().is_over {
+                    std::thread::yield_now();
+                }
+                failures += (1..4).filter(|number| hand(number * 10).is_err()).count();
+                failures += usize::from(catch_unwind(AssertUnwindSafe(|| handoff.finish())).is_err());
+                assert_eq!((failures, taken.load(std::sync::atomic::Ordering::Relaxed)), (1, 1));
+            });
         }
     }
 

@@ -121,7 +121,7 @@ fn mapping(u: &mut Unstructured) -> Result<Mapping> {
         host_entries: small(u, 0..=1 << 20)?,
         entries_per_page: small(u, 1..=4096)?,
         entry_bytes: small(u, 1..=16)?,
-        read_bytes: small(u, 1..=16)? * 512,
+        read_bytes: small(u, 1..=16)?.saturating_mul(512),
         warm: u.arbitrary()?,
     })
 }

@@ -52,6 +52,11 @@ impl Client {
 
     /// Sends a command without waiting for its answer; returns its cookie.
     pub fn send(&mut self, kind: u16, offset: u64, length: u32, data: &[u8]) -> u64 {
+        self.try_send(kind, offset, length, data).expect("a command")
+    }
+
+    /// As [`Client::send`], to a server that may have ended.
+    pub fn try_send(&mut self, kind: u16, offset: u64, length: u32, data: &[u8]) -> std::io::Result<u64> {
         self.cookie += 1;
         let head = [
             &[0x25, 0x60, 0x95, 0x13, 0, 0][..],
@@ -61,8 +66,8 @@ impl Client {
             &length.to_be_bytes(),
             data,
         ];
-        self.socket.write_all(&head.concat()).expect("a command");
-        self.cookie
+        self.socket.write_all(&head.concat())?;
+        Ok(self.cookie)
     }
 
     /// The next answer, to a command that reads `length` bytes: its cookie, the error's number, the bytes.
