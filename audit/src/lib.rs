@@ -309,20 +309,24 @@ impl Auditor {
                     self.victims.chosen(block, valid, &mut self.pages, &mut self.log);
                 }
             }
-            Event::Mapped { lpn, plane, ppa } => {
-                if self.has_page(plane, Some(ppa)) && self.has_logical(lpn) {
-                    let old = self.pages.map(lpn, plane, ppa, &mut self.log);
-                    if let Some(entries) = &mut self.entries {
-                        entries.changed(lpn);
-                    }
-                    self.choice.mapped(old, plane, ppa, &self.pages);
-                    self.reads.mapped(lpn, old, Some(plane), &self.pages);
-                    self.pairs.mapped(lpn, (plane, ppa), old, (&self.victims, &self.pages), &mut self.log);
-                }
-            }
+            Event::Mapped { lpn, plane, ppa } => self.mapped(lpn, plane, ppa),
             Event::Unmapped { request, lpn, pages } => self.unmapped(request, lpn, pages),
             Event::Erased { plane, block } => self.erased(plane, block),
         }
+    }
+
+    /// A logical page lies elsewhere from now on.
+    fn mapped(&mut self, lpn: Lpn, plane: PlaneId, ppa: u32) {
+        if !self.has_page(plane, Some(ppa)) || !self.has_logical(lpn) {
+            return;
+        }
+        let old = self.pages.map(lpn, plane, ppa, &mut self.log);
+        if let Some(entries) = &mut self.entries {
+            entries.changed(lpn);
+        }
+        self.choice.mapped(old, plane, ppa, &self.pages);
+        self.reads.mapped(lpn, old, Some(plane), &self.pages);
+        self.pairs.mapped(lpn, (plane, ppa), old, (&self.victims, &self.pages), &mut self.log);
     }
 
     fn admitted(&mut self, request: RequestId) {
