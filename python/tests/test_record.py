@@ -9,7 +9,7 @@ import flashlane as fl
 
 def test_a_record_is_replayed_with_its_changes(small: Path, program: str, tmp_path: Path) -> None:
     record = tmp_path / "drive.record"
-    serve = [program, "serve", str(small), "--nbd", f"unix:{tmp_path}/socket", "--record", str(record)]
+    serve = [program, "serve", str(small), "--nbd", f"unix:{tmp_path}/socket", "--record", str(record), "--set", "device.front.priority_levels=2"]
     with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as server:
         for line in server.stdout:
             if line.endswith("Ctrl-C ends it.\n"):

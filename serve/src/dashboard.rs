@@ -1,7 +1,8 @@
 //! What a running server does, on a terminal: throughput and percentiles of the last seconds, queues and collection by die.
 
 use std::collections::VecDeque;
-use std::io;
+use std::fs::File;
+use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use flashlane_core::Op;
@@ -12,6 +13,8 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Paragraph, Row, Sparkline, Table};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fd::{AsFd as _, OwnedFd};
 
 use crate::Stop;
 use crate::control::Asker;
@@ -63,21 +66,52 @@ fn show(title: String, asker: &Asker, stop: Stop) -> io::Result<()> {
 }
 
 fn on_terminal(dashboard: &mut Dashboard, asker: &Asker, stop: &mut Option<Stop>) -> io::Result<()> {
+    let keys = keyboard()?;
     let mut terminal = ratatui::try_init()?;
     while let Some(snapshot) = asker.snapshot() {
         dashboard.add(snapshot);
         terminal.draw(|frame| dashboard.draw(frame))?;
         let next = Instant::now() + EVERY;
-        while event::poll(next.saturating_duration_since(Instant::now()))? {
-            if let Event::Key(key) = event::read()? {
-                let is_control_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-                if key.kind == KeyEventKind::Press && (is_control_c || key.code == KeyCode::Char('q')) {
+        while is_pressed(&keys, next.saturating_duration_since(Instant::now()))? {
+            while event::poll(Duration::ZERO)? {
+                if ends(&event::read()?) {
                     stop.take().into_iter().for_each(Stop::now);
                 }
             }
         }
     }
     Ok(())
+}
+
+/// The terminal from which the library reads keys.
+fn keyboard() -> io::Result<OwnedFd> {
+    let stdin = io::stdin();
+    if stdin.is_terminal() { stdin.as_fd().try_clone_to_owned() } else { Ok(File::open("/dev/tty")?.into()) }
+}
+
+/// Waits for a key, at most so long. The library's own wait does not end when the terminal has been closed.
+///
+/// # Errors
+/// The terminal has been closed.
+fn is_pressed(keys: &OwnedFd, at_most: Duration) -> io::Result<bool> {
+    let mut fds = [PollFd::new(keys, PollFlags::IN)];
+    let at_most = Timespec { tv_sec: at_most.as_secs() as _, tv_nsec: at_most.subsec_nanos() as _ };
+    match rustix::event::poll(&mut fds, Some(&at_most)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(why) => return Err(why.into()),
+    }
+    let seen = fds[0].revents();
+    if seen.intersects(PollFlags::HUP | PollFlags::ERR) {
+        return Err(io::Error::other("the terminal has been closed"));
+    }
+    Ok(seen.contains(PollFlags::IN))
+}
+
+/// Whether this key ends the server.
+fn ends(event: &Event) -> bool {
+    let Event::Key(key) = event else { return false };
+    let is_control_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+    key.kind == KeyEventKind::Press && (is_control_c || key.code == KeyCode::Char('q'))
 }
 
 /// The figures that are drawn.

@@ -1,8 +1,12 @@
 //! `flashlane serve` as a user starts it: fio writes and checks, a signal ends it, wrong arguments are refused.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use super::common::{flashlane, folder, text};
 
@@ -343,4 +347,40 @@ fn what_is_wrong_is_refused() {
         assert!(!desk.path().join("socket").exists(), "{args:?}");
     }
     assert_eq!(std::fs::read_to_string(desk.path().join("file")).expect("the file"), "no socket");
+}
+
+/// A dashboard whose terminal has been closed does not keep the server from ending.
+#[test]
+fn a_closed_terminal_does_not_hold_the_server() {
+    let desk = folder();
+    std::fs::write(desk.path().join("s.toml"), include_str!("../small.toml")).expect("written");
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+    grantpt(&terminal).and_then(|()| unlockpt(&terminal)).expect("its other side");
+    let name = ptsname(&terminal, Vec::new()).expect("its name").into_string().expect("text");
+    let side = || Stdio::from(File::options().read(true).write(true).open(&name).expect("the other side"));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_flashlane"))
+        .args(["serve", "s.toml", "--nbd", "unix:socket", "--live"])
+        .current_dir(desk.path())
+        .stdin(side())
+        .stdout(side())
+        .stderr(side())
+        .spawn()
+        .expect("the program runs");
+    let mut terminal = File::from(terminal);
+    let (mut seen, mut part) = (String::new(), [0; 4096]);
+    // The figures are drawn on a screen of their own.
+    while !seen.contains("\x1b[?1049h") {
+        let read = terminal.read(&mut part).expect("what it draws");
+        seen.push_str(&String::from_utf8_lossy(&part[..read]));
+    }
+    drop(terminal);
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs").success());
+    let since = Instant::now();
+    while child.try_wait().expect("its state").is_none() {
+        if since.elapsed() > Duration::from_secs(60) {
+            child.kill().and_then(|()| child.wait()).expect("killed");
+            panic!("it went on without a terminal");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
