@@ -80,7 +80,7 @@ impl Entries {
         self.early.retain(|&(early, _)| early != serial);
     }
 
-    /// The instant is over: programs whose entries were not read have been dropped.
+    /// The instant has ended: programs that were queued before their entries were read, and that no trim has dropped since, are violations.
     pub(super) fn settle(&mut self, log: &mut Log) {
         self.early.drain(..).for_each(|(serial, lpn)| too_early(FlashOp::Program, serial, lpn, log));
     }

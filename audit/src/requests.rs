@@ -119,7 +119,7 @@ impl Requests {
         log.check(open.admitted, Rule::AdmitFirst, || format!("request {} had a page served.", id.0));
     }
 
-    /// A trim unmapped pages, of which `mapped` had a copy; `takes` says how long it takes with so many in all.
+    /// A trim has unmapped a range of pages, `mapped` of which were mapped; `takes` gives the duration of a trim of so many mapped pages.
     pub(super) fn unmapped(
         &mut self,
         id: RequestId,

@@ -104,7 +104,7 @@ impl Window {
         best
     }
 
-    /// Leaves out the pieces whose requests end no later for them, whatever a machine does first: they need no weight.
+    /// Leaves out the pieces that cannot delay the end of their request in any order of service: they need no weight.
     fn prune(&mut self) {
         for _ in 0..PASSES {
             let before: usize = self.machines.iter().map(Vec::len).sum();
@@ -174,7 +174,7 @@ const PASSES: u32 = 4;
 const THINNED: [u32; 3] = [3, 7, 15];
 const LIGHT: f64 = 1e-4;
 
-/// The work of a weight whose piece was left out.
+/// The value of [`Weight`]'s work that marks a piece as left out.
 const LEFT_OUT: u64 = 0;
 
 /// Leaves out the pieces of a machine that end, even if last of all that wait with them, before their request does anyway.

@@ -25,13 +25,13 @@ impl Default for Effort {
     }
 }
 
-/// The bounds of windows are computed together when those that wait have so many pieces.
+/// Windows are collected until they hold this many pieces together; then their bounds are computed in parallel.
 const BATCH: usize = 1_000_000;
 
 /// A window ends early where what waits is at most one part in this of the window's work.
 const WAITING: u128 = 100;
 
-/// How often that is asked: every so many requests.
+/// Requests between two checks whether a window can end early.
 const ASKED: usize = 64;
 
 /// Windows of consecutive requests.

@@ -18,7 +18,7 @@ use rustix::fd::OwnedFd;
 use crate::listener::{SocketFile, bind_unix};
 use crate::snapshot::Snapshot;
 
-/// How long a client of the control socket may take to say what it wants.
+/// How long a client of the control socket may take to send its command.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest line that it may send, bytes.
@@ -126,7 +126,7 @@ pub(crate) fn open(path: &Path, asker: Asker) -> Result<SocketFile, String> {
 fn serve(listener: &UnixListener, asker: &Asker) {
     for client in listener.incoming() {
         match client {
-            // A client that goes away meanwhile wants no answer.
+            // A client that has closed its connection gets no answer.
             Ok(client) => drop(answer(&client, asker)),
             // Out of descriptors, say: until others are closed.
             Err(_) => std::thread::sleep(Duration::from_millis(100)),

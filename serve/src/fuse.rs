@@ -27,7 +27,7 @@ use crate::nbd::{Command, Error, Export, Kind, MIN_BLOCK};
 const MAX_WRITE: u32 = 256 << 10;
 const MAX_BACKGROUND: u16 = 256;
 
-/// How long the kernel may believe what it was told about a file: nothing about it changes.
+/// How long the kernel may cache the attributes of a file: they do not change.
 const UNCHANGED: Duration = Duration::from_secs(3600);
 
 /// What the kernel asks of an export.

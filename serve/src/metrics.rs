@@ -32,7 +32,7 @@ pub(crate) fn open(address: SocketAddr, asker: Asker) -> Result<SocketAddr, Stri
     let serve = move || {
         for client in listener.incoming() {
             match client {
-                // A client that goes away meanwhile wants no answer.
+                // A client that has closed its connection gets no answer.
                 Ok(client) => drop(answer(client, &asker)),
                 // Out of descriptors, say: until others are closed.
                 Err(_) => std::thread::sleep(Duration::from_millis(100)),

@@ -95,7 +95,7 @@ impl<T> RealTime<T> {
         drained
     }
 
-    /// Lets another scheduler decide from now on, which was asked for at `at`; the drive has drained.
+    /// Changes the scheduler, as was requested at `at`; the drive has drained.
     pub(crate) fn change_scheduler(&mut self, at: Time, config: &Config, scheduler: Scheduler) {
         self.device.advance(at);
         self.device.change_scheduler(config, scheduler);

@@ -23,7 +23,7 @@ use crate::connection::Connection;
 use crate::contents::{Contents, Done, Job, Work};
 use crate::control::{self, Asker, Asks, ControlRequest, Reply};
 use crate::fuse::{Answer, Files, Requested};
-use crate::kept;
+use crate::kept::Kept;
 use crate::listener::{Listener, SocketFile};
 use crate::nbd::{Command, Error, Export, Kind};
 use crate::power_cut::{Draw, PowerCut};
@@ -107,7 +107,7 @@ pub(crate) struct Server {
     /// The power is cut once the drive has been given so many commands.
     cut_after: Option<u64>,
     /// Where the drive's state goes at the end.
-    state: Option<PathBuf>,
+    kept: Option<Kept>,
     buffer: Vec<u8>,
     asks: Asks,
     asker: Asker,
@@ -175,9 +175,8 @@ impl Server {
         }
         // The last of the files, as they are there to stay.
         let record = options.record.as_ref().map(|path| Record::create(path, &drive.record_head)).transpose()?;
-        if let Some(state) = &options.state {
-            kept::take_away(state, options.record.as_deref().filter(|_| drive.is_used))?;
-        }
+        let begun = options.record.as_deref().filter(|_| drive.is_used);
+        let kept = options.state.as_ref().map(|state| Kept::take_away(state, begun)).transpose()?;
         Ok(Server {
             poll,
             listener,
@@ -195,7 +194,7 @@ impl Server {
             fault: None,
             record,
             cut_after: options.power_cut,
-            state: options.state.clone(),
+            kept,
             buffer: vec![0; READ_BYTES],
             asks,
             asker,
@@ -584,13 +583,12 @@ impl Server {
 
     /// Keeps the drive's state for the next session, once it has done what was left to do.
     fn keep_state(&mut self) -> Option<Result<PathBuf, String>> {
-        let path = self.state.take()?;
+        let kept = self.kept.take()?;
         self.drive.finish();
         if let Some((fault, _)) = self.drive.fault() {
             return Some(Err(self.fault.get_or_insert(fault).clone()));
         }
-        let saved = flashlane_sim::save_use(&path, self.schedulers.config(), self.drive.device());
-        Some(saved.map(|()| path).map_err(|why| why.to_string()))
+        Some(kept.store(self.schedulers.config(), self.drive.device()))
     }
 
     /// Whether the drive has been given as many commands as it may before the power is cut.
@@ -600,7 +598,7 @@ impl Server {
 
     /// The power is cut: nothing more is answered, writes that were not answered have landed or not, and there is no state to keep.
     fn cut_power(&mut self) -> PowerCut {
-        self.state = None;
+        self.kept = None;
         self.record.iter_mut().for_each(Record::flush);
         let mut draw = Draw::new(self.schedulers.config().seed, self.schedulers.config().geometry.page_bytes);
         for (ticket, asked) in std::mem::take(&mut self.asked) {

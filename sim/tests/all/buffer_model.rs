@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::common::{device, drain, recipe, unit_cycle};
+use crate::common::{device, drain, recipe, unit_cycle, write_back};
 use flashlane_core::decide::Question;
 use flashlane_core::{Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
@@ -527,15 +527,7 @@ fn write(at: u64, page: u32) -> TestRequest {
 /// A write that waits for space is not overtaken by one whose page is in the buffer already.
 #[test]
 fn a_buffered_page_is_not_written_ahead_of_writes_that_wait() {
-    let buffer = Buffer {
-        pages: 2,
-        per_flow: false,
-        write_back: true,
-        read_allocate: false,
-        flush_above: 2,
-        merge_writes: true,
-        protected: false,
-    };
+    let buffer = write_back(2, 2);
     let asks = [write(0, 0), write(0, 1), write(10, 2), write(20, 1), write(30, 2)];
     // Page 0 leaves the buffer at 4010 and page 2 enters; the pages of the writes behind it are in the buffer by then.
     let expected = [MEMORY, MEMORY, 4_010 + MEMORY, 4_010 + MEMORY, 4_010 + MEMORY];
@@ -546,15 +538,7 @@ fn a_buffered_page_is_not_written_ahead_of_writes_that_wait() {
 /// of a page that the write has stored, from the buffer; of others, and once the write's page has gone to the flash, from the flash.
 #[test]
 fn a_read_of_a_page_whose_write_waits_for_space_is_served_from_memory() {
-    let buffer = Buffer {
-        pages: 2,
-        per_flow: false,
-        write_back: true,
-        read_allocate: false,
-        flush_above: 0,
-        merge_writes: true,
-        protected: false,
-    };
+    let buffer = write_back(2, 0);
     let read = |at, page| TestRequest { op: Op::Read, ..write(at, page) };
     let large = TestRequest { pages: vec![1, 2, 3, 3], ..write(10, 0) };
     // Page 0 has been programmed at 4000, page 1 at 8000, page 2 at 12000, page 3 at 16000 and 20000.
@@ -572,15 +556,7 @@ fn a_read_of_a_page_whose_write_waits_for_space_is_served_from_memory() {
 #[test]
 fn so_many_pages_stay_dirty() {
     for flush_above in 0..5 {
-        let buffer = Buffer {
-            pages: 8,
-            per_flow: false,
-            write_back: true,
-            read_allocate: false,
-            flush_above,
-            merge_writes: true,
-            protected: false,
-        };
+        let buffer = write_back(8, flush_above);
         for count in 0..8u32 {
             let mut device = device(&config(buffer.clone(), 1), &recipe("fcfs", &[]));
             for page in 0..count {

@@ -119,7 +119,7 @@ impl Order for FewestUnits {
     }
 }
 
-/// The pick answer inside, which sees every queue in the order of [`units_held`], and is told of ends. Counts decisions with a choice, and
+/// The pick answer inside, which sees every queue in the order of [`units_held`], and is called at ends. Counts decisions with a choice, and
 /// ends.
 struct SeesOrder {
     pick: Box<dyn Pick>,
@@ -152,7 +152,7 @@ impl Pick for SeesOrder {
 }
 
 /// An order answer that asks for it ranks what waits again before each decision, by what has changed since; and a pick answer that asks for
-/// it is told of every end.
+/// it is called at every end.
 #[test]
 fn waiting_transactions_are_ranked_again() {
     let config = config();

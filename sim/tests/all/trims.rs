@@ -1,7 +1,7 @@
 //! Trims and write zeroes (model 0.12): exact scenes. The plain model of them is that of the buffer (`buffer_model`).
 
 use crate::common::play::{RunResult, TestRequest, Touch, audit};
-use crate::common::{device, one_plane, recipe};
+use crate::common::{device, one_plane, recipe, write_back};
 use flashlane_core::Op::{self, Read, Trim, Write, WriteZeroes};
 use flashlane_core::decide::Question;
 use flashlane_core::{Duration, Extent, FlowId, Lpn, Request, RequestId, Time};
@@ -157,15 +157,7 @@ fn a_trim_is_alone_in_a_sata_drive() {
 #[test]
 fn a_buffer_gives_trimmed_pages_up() {
     let mut config = drive(Precondition::Fresh);
-    config.buffer = Some(Buffer {
-        pages: 2,
-        per_flow: false,
-        write_back: true,
-        read_allocate: false,
-        flush_above: 0,
-        merge_writes: true,
-        protected: false,
-    });
+    config.buffer = Some(write_back(2, 0));
     let lines = [
         (0, Write, &[0u32][..]),
         (5, Write, &[1]),

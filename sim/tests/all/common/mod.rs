@@ -85,6 +85,20 @@ pub fn one_plane() -> Config {
     config
 }
 
+/// A buffer of so many pages, shared by all flows, that completes writes, keeps no pages that are read, and writes pages out when more than
+/// `flush_above` are dirty. Its contents are lost with the power.
+pub fn write_back(pages: u32, flush_above: u32) -> Buffer {
+    Buffer {
+        pages,
+        per_flow: false,
+        write_back: true,
+        read_allocate: false,
+        flush_above,
+        merge_writes: true,
+        protected: false,
+    }
+}
+
 /// One unit-cycle, in ns.
 pub const CYCLE: u64 = 1000;
 

@@ -94,15 +94,7 @@ fn memory_answers() {
 #[test]
 fn a_page_has_been_flushed() {
     let mut config = one_plane();
-    config.buffer = Some(Buffer {
-        pages: 2,
-        per_flow: false,
-        write_back: true,
-        read_allocate: false,
-        flush_above: 0,
-        merge_writes: true,
-        protected: false,
-    });
+    config.buffer = Some(write_back(2, 0));
     let lines: [Line<'_>; 4] =
         [(0, 0, Write, &[0]), (10_000, 0, Write, &[0]), (20_000, 0, Write, &[1]), (30_000, 0, Write, &[2])];
     // Page 0 from 0, page 1 from 1 x and page 0 again from 2 x 1,324,601. Page 2 finds both places taken until page 1 leaves.
