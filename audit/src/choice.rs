@@ -49,6 +49,8 @@ pub(super) struct Choice {
     policy: Victim,
     start_blocks: u32,
     blocks_per_plane: u32,
+    /// Blocks of a plane that are not always in SLC mode: the first ones.
+    native_blocks: u32,
     pages_per_block: u32,
     planes: Vec<Plane>,
     /// By block, if the policy looks at ages.
@@ -70,6 +72,7 @@ impl Choice {
             policy: config.gc.victim,
             start_blocks: config.gc.start_blocks,
             blocks_per_plane: blocks,
+            native_blocks: blocks - config.slc.as_ref().map_or(0, |slc| slc.static_blocks),
             pages_per_block: config.geometry.pages_per_block,
             planes: vec![Plane { fills: blocks.into(), free: None, changed: false }; planes as usize],
             ages: (0..ages).map(age).collect(),
@@ -121,11 +124,15 @@ impl Choice {
     }
 
     /// Erased blocks of a plane, if that is known.
+    pub(super) fn free_blocks(&mut self, plane: PlaneId, pages: &Pages) -> Option<u32> {
+        self.free(plane.index(), pages)
+    }
+
     fn free(&mut self, plane: usize, pages: &Pages) -> Option<u32> {
         let first = plane as u32 * self.blocks_per_plane;
         let state = &mut self.planes[plane];
         if state.free.is_none() {
-            let written = (first..first + self.blocks_per_plane).map(|block| pages.written(block));
+            let written = (first..first + self.native_blocks).map(|block| pages.written(block));
             state.free = written.map(|written| written.map(|pages| u32::from(pages == 0))).sum();
         }
         state.free

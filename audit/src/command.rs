@@ -101,7 +101,7 @@ impl Command {
     /// Adds a transaction, and checks that it fits the members already there.
     pub(super) fn join(
         &mut self,
-        (serial, txn, ppa): (u64, &Txn, u32),
+        (serial, txn, ppa, is_slc): (u64, &Txn, u32, bool),
         geometry: &Geometry,
         can: &CommandRules,
         times: &Times,
@@ -136,7 +136,7 @@ impl Command {
                 break;
             }
         }
-        let (low, high) = times.array(self.op, member.offset);
+        let (low, high) = times.array(self.op, member.offset, is_slc);
         self.array = (self.array.0.max(low), self.array.1.max(high));
         self.data += data;
         self.members.push(member);

@@ -52,7 +52,7 @@ impl Entries {
         match owner {
             Owner::Mapping => lpn.0 >= self.logical_pages,
             Owner::User | Owner::Buffer => lpn.0 < self.logical_pages,
-            Owner::Gc => true,
+            Owner::Gc | Owner::Fold => true,
         }
     }
 
@@ -60,7 +60,7 @@ impl Entries {
     pub(super) fn queued(&mut self, serial: u64, owner: Owner, op: FlashOp, lpn: Lpn, log: &mut Log) {
         match owner {
             Owner::Mapping if op == FlashOp::Program => self.page_seen(lpn),
-            Owner::Mapping | Owner::Gc => {}
+            Owner::Mapping | Owner::Gc | Owner::Fold => {}
             Owner::User | Owner::Buffer => {
                 let page = (lpn.0 / self.entries_per_page) as usize;
                 let has = lpn.0 < self.at_start

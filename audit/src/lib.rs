@@ -26,6 +26,7 @@
 //!   after the `Evicted` that made room for it.
 //! - A trim's `Admitted` is followed, within the instant, by what it drops (the `Ended` of waiting programs, the `PageFromMemory` of pages
 //!   that wait for space in the buffer), and then by its `Unmapped`.
+//! - `SlcOpened` comes before the `Mapped` and the `Dispatched` of the first page in its block.
 //! - `VictimChosen` comes in the instant of the `Mapped` or `Erased` that leaves its plane short of free blocks or gives it a block
 //!   to empty, and after it.
 //!
@@ -44,6 +45,7 @@ mod reads;
 mod requests;
 mod rule;
 mod serial;
+mod slc;
 mod start;
 mod steps;
 mod times;
@@ -75,6 +77,7 @@ use requests::Requests;
 use rule::Log;
 pub use rule::{Rule, Verdict, Violation};
 use serial::Serial;
+use slc::Slc;
 pub use start::{Formula, LpnOf, Policy, Start, Written};
 use transactions::Transactions;
 use trims::Trims;
@@ -115,6 +118,7 @@ pub struct Auditor {
     entries: Option<Entries>,
     trims: Trims,
     serial: Option<Serial>,
+    slc: Option<Slc>,
 }
 
 /// Default number of violations kept with their messages.
@@ -150,7 +154,7 @@ impl Auditor {
             unstored: Unstored::default(),
             versions: Versions::new(config),
             units: Units::new(config, policy),
-            pages: Pages::new(&config.geometry, stored_pages(config), start, &mut log),
+            pages: Pages::new(config, stored_pages(config), start, &mut log),
             victims: Victims::default(),
             choice: Choice::new(config),
             pairs: Pairs::new(policy.gc_mode == GcMode::Free),
@@ -158,6 +162,7 @@ impl Auditor {
             entries: Entries::new(config),
             trims: Trims::new(config),
             serial: Serial::new(config),
+            slc: Slc::new(config),
             log,
         }
     }
@@ -302,13 +307,8 @@ impl Auditor {
                 let fua = self.requests.completed(request, log);
                 self.versions.completed(request, fua, log);
             }
-            Event::VictimChosen { plane, block, valid } => {
-                if self.has_page(plane, block.checked_mul(self.pages_per_block)) {
-                    self.choice.chosen(plane, block, &self.victims, &mut self.pages, &mut self.log);
-                    let block = self.pages.block(plane, block);
-                    self.victims.chosen(block, valid, &mut self.pages, &mut self.log);
-                }
-            }
+            Event::VictimChosen { plane, block, valid } => self.victim_chosen(plane, block, valid),
+            Event::SlcOpened { plane, block } => self.slc_opened(plane, block),
             Event::Mapped { lpn, plane, ppa } => self.mapped(lpn, plane, ppa),
             Event::Unmapped { request, lpn, pages } => self.unmapped(request, lpn, pages),
             Event::Erased { plane, block } => self.erased(plane, block),
@@ -320,6 +320,10 @@ impl Auditor {
         if !self.has_page(plane, Some(ppa)) || !self.has_logical(lpn) {
             return;
         }
+        if let Some(slc) = &mut self.slc {
+            let (old, blocks) = (self.pages.find(lpn), (&mut self.choice, &self.victims, &self.pages));
+            slc.mapped((plane, ppa), old, blocks, &mut self.log);
+        }
         let old = self.pages.map(lpn, plane, ppa, &mut self.log);
         if let Some(entries) = &mut self.entries {
             entries.changed(lpn);
@@ -327,6 +331,37 @@ impl Auditor {
         self.choice.mapped(old, plane, ppa, &self.pages);
         self.reads.mapped(lpn, old, Some(plane), &self.pages);
         self.pairs.mapped(lpn, (plane, ppa), old, (&self.victims, &self.pages), &mut self.log);
+    }
+
+    /// A block is about to be emptied.
+    fn victim_chosen(&mut self, plane: PlaneId, block: u32, valid: u32) {
+        if !self.has_page(plane, block.checked_mul(self.pages_per_block)) {
+            return;
+        }
+        let index = self.pages.block(plane, block);
+        match &mut self.slc {
+            Some(slc) if self.pages.is_slc(index) => {
+                slc.chosen(plane, block, &mut self.choice, &self.pages, &mut self.log);
+            }
+            slc => {
+                if let Some(slc) = slc {
+                    slc.victim_chosen(plane, &mut self.log);
+                }
+                self.choice.chosen(plane, block, &self.victims, &mut self.pages, &mut self.log);
+            }
+        }
+        self.victims.chosen(index, valid, &mut self.pages, &mut self.log);
+    }
+
+    fn slc_opened(&mut self, plane: PlaneId, block: u32) {
+        if self.has_page(plane, block.checked_mul(self.pages_per_block)) {
+            match &mut self.slc {
+                Some(slc) => slc.opened(plane, block, &mut self.choice, &mut self.pages, &mut self.log),
+                None => self
+                    .log
+                    .report(Rule::SlcOpen, || format!("block {block} of plane {}, and there is no cache.", plane.0)),
+            }
+        }
     }
 
     fn admitted(&mut self, request: RequestId) {

@@ -12,7 +12,9 @@
 //! or, without a formula, were mapped at the start.
 
 use flashlane_core::units::Ppa;
-use flashlane_core::{Geometry, Lpn, PlaneId};
+use flashlane_core::{Lpn, PlaneId};
+use flashlane_ssd::config::Config;
+use rustc_hash::FxHashSet;
 
 use super::rule::{Log, Rule};
 use super::{Formula, LpnOf, Start, Written};
@@ -67,22 +69,28 @@ pub(super) struct Pages {
     blocks: Vec<Block>,
     /// What the drive holds at the start, if that is a formula.
     formula: Option<Box<dyn Formula>>,
+    /// Blocks in SLC mode, and the pages of one.
+    slc: FxHashSet<u32>,
+    slc_pages: u32,
     /// Whether the initial state of the drive is known.
     knows_start: bool,
 }
 
 impl Pages {
     /// The drive before the first event. [`Rule::StartState`] is checked here, or with a formula when a block is asked about.
-    pub(super) fn new(geometry: &Geometry, logical_pages: u32, start: Start<'_>, log: &mut Log) -> Pages {
+    pub(super) fn new(config: &Config, stored_pages: u32, start: Start<'_>, log: &mut Log) -> Pages {
+        let geometry = &config.geometry;
         let blocks = geometry.planes() as usize * geometry.blocks_per_plane as usize;
         let known = if matches!(start, Start::Fresh) { Known::All } else { Known::Nothing };
         let mut pages = Pages {
             pages_per_plane: geometry.pages_per_plane(),
             pages_per_block: geometry.pages_per_block,
             blocks_per_plane: geometry.blocks_per_plane,
-            map: vec![0; logical_pages as usize],
+            map: vec![0; stored_pages as usize],
             blocks: vec![Block { known, ..Block::default() }; blocks],
             formula: None,
+            slc: FxHashSet::default(),
+            slc_pages: config.slc.as_ref().map_or(0, |slc| geometry.pages_per_block / slc.bits),
             knows_start: !matches!(start, Start::Unknown),
         };
         match start {
@@ -242,10 +250,31 @@ impl Pages {
     }
 
     /// Whether every page of a block is written, as far as known.
-    pub(super) fn full(&mut self, block: u32, log: &mut Log) -> bool {
-        self.learn(block, log);
-        let block = &self.blocks[block as usize];
-        block.known != Known::All || block.written as u32 == self.pages_per_block
+    pub(super) fn full(&mut self, index: u32, log: &mut Log) -> bool {
+        self.learn(index, log);
+        let block = &self.blocks[index as usize];
+        block.known != Known::All || block.written as u32 == self.capacity(index)
+    }
+
+    /// Pages of a block.
+    fn capacity(&self, block: u32) -> u32 {
+        if self.is_slc(block) { self.slc_pages } else { self.pages_per_block }
+    }
+
+    /// Whether a block is in SLC mode.
+    #[inline]
+    pub(super) fn is_slc(&self, block: u32) -> bool {
+        !self.slc.is_empty() && self.slc.contains(&block)
+    }
+
+    /// A block is in SLC mode from now on.
+    pub(super) fn enter_slc(&mut self, block: u32) {
+        self.slc.insert(block);
+    }
+
+    /// A block is not in SLC mode any more.
+    pub(super) fn leave_slc(&mut self, block: u32) {
+        self.slc.remove(&block);
     }
 
     /// Pages of a block written since its last erase, if that is known.

@@ -61,7 +61,7 @@ impl Pairs {
             Some(index) => {
                 let early = self.mappings.swap_remove(index);
                 agree(txn.lpn, (txn.plane, ppa), (early.plane, early.ppa), log);
-                if txn.owner == Owner::Gc {
+                if txn.owner.collects() {
                     victims.moved(txn.lpn, early.old, pages, log);
                 }
             }
@@ -87,7 +87,7 @@ impl Pairs {
             Some(index) => {
                 let program = self.programs.swap_remove(index);
                 agree(lpn, (program.plane, program.ppa), (plane, ppa), log);
-                if program.owner == Owner::Gc {
+                if program.owner.collects() {
                     victims.moved(lpn, old, pages, log);
                 }
             }

@@ -51,7 +51,8 @@ impl Preconditioned {
         let translation = config.mapping.map_or(0, |mapping| data.div_ceil(mapping.entries_per_page));
         let of_plane = (data + translation).div_ceil(count);
         let (valid, full_blocks, open) = if config.precondition == Precondition::Steady {
-            let full_blocks = geometry.blocks_per_plane - 1 - config.gc.start_blocks;
+            let in_slc_mode = config.slc.as_ref().map_or(0, |slc| slc.static_blocks);
+            let full_blocks = geometry.blocks_per_plane - in_slc_mode - 1 - config.gc.start_blocks;
             (steady_blocks(full_blocks, pages, of_plane), full_blocks, open_blocks(config))
         } else {
             // One page behind the other; the last block has room for more than lies in it.

@@ -51,6 +51,11 @@ impl Reads {
         }
     }
 
+    /// Whether a read is of a page that has, or had when it was kept, a copy.
+    pub(super) fn has_copy(&self, serial: u64, lpn: Lpn, pages: &Pages) -> bool {
+        self.keep.get(serial).copied().unwrap_or_else(|| pages.find(lpn)).is_known()
+    }
+
     /// A read begins, of the page `ppa` of its plane.
     pub(super) fn dispatched(&self, serial: u64, txn: &Txn, ppa: u32, pages: &Pages, log: &mut Log) {
         let kept = self.keep.get(serial);

@@ -121,6 +121,15 @@ rules! {
     EraseValid "A block that holds a valid page is not erased.",
     EraseRead "A block is not erased before the reads that keep a page of it have ended.",
     EraseDone "A block is reported erased in the instant its erase ends, and only then.",
+
+    SlcOpen "A block is opened in SLC mode while it is erased, where the cache has no page left, and if it is not static only beyond the free blocks that collection wants.",
+    SlcPages "A block in SLC mode takes the pages of one bit a cell.",
+    SlcFirst "A host's or the buffer's page goes to native cells only where the cache has no page for it and the device does not wait for a fold.",
+    SlcMoves "Moved pages go to native cells.",
+    FoldNeed "A block in SLC mode is folded for a waiting write that finds the cache full, in idle time, or if it is not static for free blocks.",
+    FoldOrder "Blocks in SLC mode are folded in the order in which they were filled.",
+    FoldFirst "A victim is chosen for free blocks only where folding gives none.",
+    FoldOwner "Folding empties and erases blocks in SLC mode, garbage collection the others.",
 }
 
 /// A violation of a rule.

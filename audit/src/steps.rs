@@ -25,7 +25,7 @@ impl Auditor {
             (Owner::User, FlashOp::Read) => request.is_some() || self.modifies,
             (Owner::User, FlashOp::Program) => request.is_some(),
             (Owner::User | Owner::Buffer | Owner::Mapping, FlashOp::Erase) => false,
-            (Owner::Gc | Owner::Buffer | Owner::Mapping, _) => request.is_none(),
+            (Owner::Gc | Owner::Fold | Owner::Buffer | Owner::Mapping, _) => request.is_none(),
         };
         let shape = shape
             && match &self.entries {
@@ -51,7 +51,7 @@ impl Auditor {
         let place = if erase { Place::NOWHERE } else { self.pages.find(lpn) };
         let mut source = None;
         match (owner, op) {
-            (Owner::Gc, _) => source = self.victims.queued(op, lpn, place, &self.pages),
+            (Owner::Gc | Owner::Fold, _) => source = self.victims.queued(op, lpn, place, &self.pages),
             (_, FlashOp::Program) => {
                 self.writes.queued(lpn, serial);
                 self.versions.queued(lpn, serial, request.is_some() || owner == Owner::Mapping);
@@ -64,6 +64,9 @@ impl Auditor {
         }
         let (dispatched, slack) = (None, Duration::ZERO);
         let txn = Txn { request, op, owner, lpn, plane, bytes, dispatched, slack, source };
+        if let Some(slc) = &mut self.slc {
+            slc.queued(op, owner);
+        }
         self.waiting.queued(serial, &txn);
         self.txns.insert(serial, txn);
     }
@@ -132,10 +135,16 @@ impl Auditor {
             return;
         }
         self.waiting.leaves(serial, txn);
-        self.units.join(serial, txn, (unit, command), ppa, log);
+        if let Some(slc) = &mut self.slc {
+            slc.dispatched(txn, ppa, &self.pages, log);
+        }
+        // What was never written is read at any place, at native times.
+        let is_slc = self.pages.is_slc(self.pages.block_of(txn.plane, ppa))
+            && (txn.op != FlashOp::Read || self.reads.has_copy(serial, txn.lpn, &self.pages));
+        self.units.join(serial, txn, (unit, command), (ppa, is_slc), log);
         match (txn.op, txn.owner) {
             (FlashOp::Read, owner) => {
-                if owner == Owner::Gc {
+                if owner.collects() {
                     self.victims.read(txn, ppa, &self.pages, log);
                 }
                 self.reads.dispatched(serial, txn, ppa, &self.pages, log);
@@ -143,7 +152,7 @@ impl Auditor {
                 self.versions.read_dispatched(txn.lpn, serial, older, log);
             }
             (FlashOp::Program, owner) => {
-                if owner != Owner::Gc {
+                if !owner.collects() {
                     self.writes.dispatched(txn.lpn, serial, log);
                     self.versions.dispatched(txn.lpn, serial);
                 }
@@ -172,12 +181,12 @@ impl Auditor {
                 log.check(!flash, Rule::EndDispatched, || format!("{op} {serial} of {owner} was never dispatched."));
                 let fits = match end {
                     End::Flash => true,
-                    End::Cancelled => txn.owner != Owner::Gc && txn.op == FlashOp::Program,
-                    End::Stale => txn.owner == Owner::Gc && txn.op != FlashOp::Erase,
+                    End::Cancelled => !txn.owner.collects() && txn.op == FlashOp::Program,
+                    End::Stale => txn.owner.collects() && txn.op != FlashOp::Erase,
                     End::Trimmed => {
                         self.trims.dropped(txn.lpn, serial);
                         self.entries.iter_mut().for_each(|entries| entries.dropped(serial));
-                        txn.owner != Owner::Gc && txn.op == FlashOp::Program
+                        !txn.owner.collects() && txn.op == FlashOp::Program
                     }
                 };
                 log.check(fits, Rule::DropKind, || format!("{op} {serial} of {owner} ended as {end:?}."));
@@ -186,7 +195,10 @@ impl Auditor {
         if let Some(request) = txn.request {
             self.requests.ended(request, txn.op, self.log.now);
         }
-        if txn.owner == Owner::Gc {
+        if let Some(slc) = &mut self.slc {
+            slc.ended(&txn, &self.log);
+        }
+        if txn.owner.collects() {
             self.victims.ended(&txn, end);
         } else if txn.op == FlashOp::Read {
             if let Some(entries) = self.entries.as_mut().filter(|_| txn.owner == Owner::Mapping) {
@@ -209,14 +221,17 @@ impl Auditor {
         }
         let unit = UnitId((plane.0 as u32 / self.units.planes_per_unit()) as u16);
         self.choice.erased(plane);
-        let block = self.pages.block(plane, block);
+        let index = self.pages.block(plane, block);
         if self.units.erase_runs(unit) {
             let (pages, log) = (&self.pages, &mut self.log);
-            log.report(Rule::EraseDone, || format!("{} was reported erased too early.", pages.describe(block)));
+            log.report(Rule::EraseDone, || format!("{} was reported erased too early.", pages.describe(index)));
         }
         if self.free_collection {
-            self.reads.erased(block, &self.pages, &mut self.log);
+            self.reads.erased(index, &self.pages, &mut self.log);
         }
-        self.victims.erased(block, self.free_collection, &mut self.pages, &mut self.log);
+        self.victims.erased(index, self.free_collection, &mut self.pages, &mut self.log);
+        if let Some(slc) = &mut self.slc {
+            slc.erased(plane, block, &mut self.pages);
+        }
     }
 }

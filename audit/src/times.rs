@@ -20,6 +20,8 @@ pub(super) struct Times {
     setup: u64,
     gap: u64,
     latency: [Latency; 3],
+    /// Array times in SLC mode.
+    slc: [u64; 3],
     /// A further step of a read, and most of them.
     retry: (u64, u64),
     /// One program-verify iteration.
@@ -50,6 +52,7 @@ impl Times {
             setup: config.bus.data_out_setup.ns(),
             gap: config.bus.plane_gap.ns(),
             latency: [config.nand.read, config.nand.program, config.nand.erase],
+            slc: config.slc.as_ref().map_or([0; 3], |slc| [slc.read, slc.program, slc.erase].map(Duration::ns)),
             retry: config.retry.as_ref().map_or((0, 0), |retry| {
                 let most = retry.states.iter().map(|state| state.below.len() as u64 - 1).max();
                 (retry.step.ns(), most.unwrap_or(0))
@@ -108,9 +111,12 @@ impl Times {
         if op == FlashOp::Read { self.setup + data } else { 0 }
     }
 
-    /// Shortest and longest legal array time of one member at page offset `offset`. How often a page's read is tried again is not followed
+    /// Shortest and longest legal array time of one member at page offset `offset` of a block that may be in SLC mode. How often a page's read is tried again is not followed
     /// here: any number of further steps up to the configured one is legal.
-    pub(super) fn array(&self, op: FlashOp, offset: u32) -> (u64, u64) {
+    pub(super) fn array(&self, op: FlashOp, offset: u32, is_slc: bool) -> (u64, u64) {
+        if is_slc {
+            return (self.slc[op.index()], self.slc[op.index()]);
+        }
         let (low, high) = self.first_try(op, offset);
         if op == FlashOp::Read { (low, high + self.retry.0 * self.retry.1) } else { (low, high) }
     }

@@ -71,7 +71,7 @@ impl Transactions {
 
     /// A waiting write moves to another plane.
     pub(super) fn relocate(&mut self, serial: u64, plane: PlaneId, log: &mut Log) {
-        let moves = |txn: &&mut Txn| txn.op == FlashOp::Program && txn.owner != Owner::Gc && txn.dispatched.is_none();
+        let moves = |txn: &&mut Txn| txn.op == FlashOp::Program && !txn.owner.collects() && txn.dispatched.is_none();
         let waiting = self.live.get_mut(serial).filter(moves);
         match waiting {
             Some(txn) => txn.plane = plane,

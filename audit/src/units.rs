@@ -5,7 +5,7 @@
 
 use flashlane_core::decide::{GcMode, SuspendPoints};
 use flashlane_core::event::Event;
-use flashlane_core::transaction::{FlashOp, Owner};
+use flashlane_core::transaction::FlashOp;
 use flashlane_core::{ChannelId, Duration, Geometry, Time, UnitId};
 use flashlane_ssd::config::Config;
 
@@ -70,8 +70,15 @@ impl Units {
         self.geometry.planes_per_unit()
     }
 
-    /// A transaction is dispatched to `unit` as a member of command `number`, for page `ppa`.
-    pub(super) fn join(&mut self, serial: u64, txn: &Txn, (unit, number): (UnitId, u64), ppa: u32, log: &mut Log) {
+    /// A transaction is dispatched to `unit` as a member of command `number`, for page `ppa` of a block that may be in SLC mode.
+    pub(super) fn join(
+        &mut self,
+        serial: u64,
+        txn: &Txn,
+        (unit, number): (UnitId, u64),
+        (ppa, is_slc): (u32, bool),
+        log: &mut Log,
+    ) {
         let own = UnitId((txn.plane.0 as u32 / self.geometry.planes_per_unit()) as u16);
         log.check(own == unit, Rule::OwnUnit, || {
             format!("command {number} of unit {} works plane {} of unit {}.", unit.0, txn.plane.0, own.0)
@@ -90,7 +97,7 @@ impl Units {
                 unit.commands.len() - 1
             }
         };
-        unit.commands[index].join((serial, txn, ppa), geometry, can, times, log);
+        unit.commands[index].join((serial, txn, ppa, is_slc), geometry, can, times, log);
     }
 
     /// A phase of the command `number` of `unit`; `event` is one of the four of the bus and the array.
@@ -130,6 +137,7 @@ impl Units {
             | Event::Completed { .. }
             | Event::VictimChosen { .. }
             | Event::Unmapped { .. }
+            | Event::SlcOpened { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }
@@ -234,7 +242,7 @@ fn pauses(command: &mut Command, remaining: Duration, policy: &Policy, times: &T
         SuspendPoints::Boundary => op == FlashOp::Program,
         SuspendPoints::Any => op != FlashOp::Read,
     };
-    let collects = owner != Owner::Gc || policy.gc_mode == GcMode::Transactions { pausable: true };
+    let collects = !owner.collects() || policy.gc_mode == GcMode::Transactions { pausable: true };
     log.check(allowed && collects, Rule::PauseAllowed, || {
         format!("{} command {} of {} is paused.", op.name(), command.number, owner.name())
     });

@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use flashlane_core::transaction::{FlashOp, Owner};
+use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Lpn, PlaneId, UnitId};
 use flashlane_ssd::config::{Config, Dispatch};
 use rustc_hash::FxHashMap;
@@ -159,5 +159,5 @@ impl Waiting {
 
 /// Whether it is a write of a host or of the buffer.
 fn is_write(txn: &Txn) -> bool {
-    txn.op == FlashOp::Program && txn.owner != Owner::Gc
+    txn.op == FlashOp::Program && !txn.owner.collects()
 }

@@ -32,8 +32,10 @@ impl Times {
         let g = &config.geometry;
         let of_die = if config.nand.multi_plane { g.planes_per_die.into() } else { 1 };
         let dies = u64::from(g.planes_per_unit() / g.planes_per_die);
+        // Any page may be in SLC mode.
+        let slc = config.slc.as_ref().map_or([u64::MAX; 2], |slc| [slc.read.ns(), slc.program.ns()]);
         Times {
-            array: [least(config.nand.read), least(config.nand.program)],
+            array: [least(config.nand.read).min(slc[0]), least(config.nand.program).min(slc[1])],
             command: [config.bus.command[0].ns(), config.bus.command[1].ns()],
             setup: config.bus.data_out_setup.ns(),
             link_latency: config.front.link_latency.ns(),

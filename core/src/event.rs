@@ -34,7 +34,7 @@ pub enum End {
     Flash,
     /// A younger write of its page took its place; it completes with that one.
     Cancelled,
-    /// Garbage collection found the page no longer valid and dropped the move.
+    /// Garbage collection or folding found the page no longer valid and dropped the move.
     Stale,
     /// A trim took the place of the write, which is done with that.
     Trimmed,
@@ -93,7 +93,7 @@ pub enum Event {
     Queued {
         /// The transaction.
         txn: u64,
-        /// Its request, `None` for garbage collection and buffer eviction.
+        /// Its request, `None` for garbage collection, folding and buffer eviction.
         request: Option<RequestId>,
         /// Its flow.
         flow: FlowId,
@@ -188,7 +188,7 @@ pub enum Event {
         /// Its id.
         request: RequestId,
     },
-    /// Garbage collection chose a victim.
+    /// Garbage collection chose a victim, or folding a block in SLC mode.
     VictimChosen {
         /// Its plane.
         plane: PlaneId,
@@ -196,6 +196,14 @@ pub enum Event {
         block: u32,
         /// Valid pages in it.
         valid: u32,
+    },
+    /// An erased block was opened in SLC mode, in which it stays until it is erased again. Comes before the first page in it is
+    /// [`Event::Mapped`] and its program [`Event::Dispatched`].
+    SlcOpened {
+        /// Its plane.
+        plane: PlaneId,
+        /// The block.
+        block: u32,
     },
     /// A logical page was mapped to a physical page: at dispatch of its program, or moved by garbage collection that takes no
     /// time.
@@ -276,9 +284,11 @@ impl Event {
             | Event::PageInSeries { .. }
             | Event::Evicted { .. }
             | Event::Completed { .. } => Kinds::REQUESTS,
-            Event::VictimChosen { .. } | Event::Mapped { .. } | Event::Unmapped { .. } | Event::Erased { .. } => {
-                Kinds::PLACES
-            }
+            Event::VictimChosen { .. }
+            | Event::SlcOpened { .. }
+            | Event::Mapped { .. }
+            | Event::Unmapped { .. }
+            | Event::Erased { .. } => Kinds::PLACES,
         }
     }
 

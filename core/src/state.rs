@@ -161,7 +161,7 @@ pub struct UnitCounters {
     pub busy: Duration,
     /// User transactions dispatched, reads and programs.
     pub user: [u64; 2],
-    /// Pages moved by garbage collection.
+    /// Pages moved by garbage collection and folding.
     pub moves: u64,
     /// User transactions dispatched as members of a command of several, reads and programs.
     pub advanced: [u64; 2],
@@ -183,7 +183,7 @@ pub struct Unit {
     pub channel: ChannelId,
     /// User transactions waiting, reads and programs, all priorities. Counted as they join and leave queues.
     pub(crate) waiting: [u32; 2],
-    /// Garbage collection waiting.
+    /// Garbage collection and folding waiting.
     pub gc: GcWaiting,
     /// Garbage collection that goes before a write.
     pub foreground_gc: ForegroundGc,
@@ -214,7 +214,7 @@ impl Unit {
     #[inline(always)]
     pub fn count(&mut self, members: u8, op: FlashOp, owner: Owner) {
         let counters = &mut self.counters;
-        if owner == Owner::Gc {
+        if owner.collects() {
             match op {
                 FlashOp::Read => {}
                 FlashOp::Program => counters.moves += 1,
@@ -249,7 +249,7 @@ impl Unit {
     }
 }
 
-/// Garbage collection that waits for a unit, in transactions.
+/// Garbage collection and folding that wait for a unit, in transactions.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct GcWaiting {
     /// Reads of valid pages out of victims.

@@ -45,16 +45,25 @@ pub enum Owner {
     Buffer,
     /// The mapping cache: a translation page is read or written.
     Mapping,
+    /// Folding: a page moves from a block in SLC mode to native cells, or the block is erased.
+    Fold,
 }
 
 impl Owner {
-    /// `user`, `gc`, `buffer` or `mapping`.
+    /// Whether the collect question says when it runs: garbage collection and folding.
+    #[inline(always)]
+    pub const fn collects(self) -> bool {
+        matches!(self, Owner::Gc | Owner::Fold)
+    }
+
+    /// `user`, `gc`, `buffer`, `mapping` or `fold`.
     pub const fn name(self) -> &'static str {
         match self {
             Owner::User => "user",
             Owner::Gc => "gc",
             Owner::Buffer => "buffer",
             Owner::Mapping => "mapping",
+            Owner::Fold => "fold",
         }
     }
 }
@@ -123,6 +132,8 @@ pub struct Transaction {
     pub bytes: u32,
     /// A read: further steps that the array takes to read its page. Known once it has been dispatched.
     pub retries: u8,
+    /// Whether its block is in SLC mode, which sets its array time. Known once it has been dispatched.
+    pub slc: bool,
     /// A waiting write that waits for no older one of its page: the plane that has the page now, its home plane if it has never been written.
     /// Kept for answers that declare it ([`Keeps::page_planes`](crate::decide::Keeps::page_planes)).
     pub page_at: PlaneId,
@@ -181,6 +192,7 @@ impl Transaction {
         ppa: 0,
         bytes: 0,
         retries: 0,
+        slc: false,
         page_at: PlaneId(0),
         next: TxnId::NONE,
         prev: TxnId::NONE,

@@ -170,6 +170,7 @@ impl<T: Default, C: Default> InFlight<T, C> {
             | Event::Completed { .. }
             | Event::VictimChosen { .. }
             | Event::Unmapped { .. }
+            | Event::SlcOpened { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => None,
         }

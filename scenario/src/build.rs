@@ -15,6 +15,9 @@ use super::required::{key, missing};
 use super::value::Limit;
 use super::words::{DriveState, Protocol, Service, Word};
 
+/// The longest idle time before folding, ms.
+const DAY_MS: f64 = 86_400_000.0;
+
 /// The configuration of `device` for flows of the given priorities.
 pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Config, KeyError> {
     if priorities.is_empty() {
@@ -35,6 +38,7 @@ pub(super) fn config(device: &Device, priorities: &[u8], seed: u64) -> Result<Co
     let config = Config {
         nand: nand(device)?,
         retry: retry(device)?,
+        slc: slc(device)?,
         bus: bus(device)?,
         ftl: config::Ftl {
             order: allocation(device)?,
@@ -164,6 +168,30 @@ fn retry(device: &Device) -> Result<Option<config::ReadRetry>, KeyError> {
         initial_erases: device.retry.initial_erases.unwrap_or(0),
         initial_age_days: device.retry.initial_age_days.unwrap_or(0),
         states: all,
+    }))
+}
+
+fn slc(device: &Device) -> Result<Option<config::SlcCache>, KeyError> {
+    let keys = &device.slc;
+    if !keys.is_on() {
+        return Ok(None);
+    }
+    let idle = match keys.idle_ms {
+        Some(ms) if !(0.0..=DAY_MS).contains(&ms) => {
+            return Err(KeyError::new("device.slc.idle_ms", ms, format!("must be 0 to {DAY_MS}")));
+        }
+        Some(ms) => Some(Duration::from_ns((ms * 1e6).round() as u64)),
+        None => None,
+    };
+    Ok(Some(config::SlcCache {
+        static_blocks: keys.static_blocks.unwrap_or(0),
+        dynamic: keys.dynamic.unwrap_or(false),
+        bits: key!(device.slc.bits),
+        read: Duration::from_ns(key!(device.slc.read_ns)),
+        program: Duration::from_ns(key!(device.slc.program_ns)),
+        erase: Duration::from_ns(key!(device.slc.erase_ns)),
+        idle,
+        full: keys.full.map_or(config::FullCache::Fold, |Word(full)| full),
     }))
 }
 

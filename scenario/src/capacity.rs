@@ -24,7 +24,10 @@ pub(super) fn counts_keys() -> impl Iterator<Item = String> {
 
 /// The logical pages that the one given capacity key means; an error that names all three if none or several are given.
 pub(super) fn logical_pages(device: &Device, geometry: &Geometry) -> Result<u32, KeyError> {
-    let (raw_bytes, page) = (geometry.raw_bytes(), geometry.page_bytes as u64);
+    let page = geometry.page_bytes as u64;
+    let in_slc_mode = static_blocks(device, geometry)?;
+    let native_blocks = geometry.blocks_per_plane - in_slc_mode;
+    let raw_bytes = Geometry { blocks_per_plane: native_blocks, ..*geometry }.raw_bytes();
     let (key, value, pages) = match (device.ftl.user_gb, device.ftl.user_bytes, device.ftl.over_provisioning_percent) {
         (Some(gb), None, None) => {
             ("device.ftl.user_gb", gb.to_string(), gb.checked_mul(1_000_000_000).map(|bytes| bytes / page))
@@ -48,6 +51,9 @@ pub(super) fn logical_pages(device: &Device, geometry: &Geometry) -> Result<u32,
     let message = match pages {
         Some(0) => format!("must leave the user at least one page of {page} bytes"),
         Some(pages) if pages <= raw_bytes / page => return Ok(pages as u32),
+        _ if in_slc_mode > 0 => {
+            format!("must be at most the raw capacity of {raw_bytes} bytes beside the static blocks of the SLC cache")
+        }
         _ => format!("must be at most the raw capacity of {raw_bytes} bytes"),
     };
     // Where a preset gives the capacity, the likely cause is a geometry that the user made smaller.
@@ -100,6 +106,19 @@ pub(super) fn mapping(device: &Device, geometry: &Geometry) -> Result<Option<con
         read_bytes: keys.read_bytes.unwrap_or(page),
         warm: keys.start == Some(Word(MappingStart::Warm)),
     }))
+}
+
+/// The blocks of a plane that are always in SLC mode, which hold no part of the user capacity.
+fn static_blocks(device: &Device, geometry: &Geometry) -> Result<u32, KeyError> {
+    let blocks = if device.slc.is_on() { device.slc.static_blocks.unwrap_or(0) } else { 0 };
+    if blocks == 0 || blocks < geometry.blocks_per_plane {
+        return Ok(blocks);
+    }
+    Err(KeyError {
+        keys: vec!["device.slc.static_blocks".into(), "device.geometry.blocks_per_plane".into()],
+        value: blocks.to_string(),
+        message: format!("must be less than the {} blocks of a plane", geometry.blocks_per_plane),
+    })
 }
 
 pub(super) fn gc(device: &Device, geometry: &Geometry) -> Result<config::Gc, KeyError> {
@@ -156,15 +175,17 @@ pub(super) fn spare_covers_gc(
     let map = mapping.map_or(0, |mapping| logical_pages.div_ceil(mapping.entries_per_page.max(1)));
     let stored = logical_pages.saturating_add(map);
     let data = stored.div_ceil(g.planes()).div_ceil(g.pages_per_block);
-    let spare = g.blocks_per_plane.saturating_sub(data);
-    if gc.start_blocks.saturating_add(2) <= spare {
+    let in_slc_mode = static_blocks(device, g)?;
+    let open = if device.slc.dynamic == Some(true) { 3 } else { 2 };
+    let spare = (g.blocks_per_plane - in_slc_mode).saturating_sub(data);
+    if gc.start_blocks.saturating_add(open) <= spare {
         return Ok(());
     }
     let (key, value) = match device.gc.start_percent {
         Some(percent) => ("device.gc.start_percent", format!("{percent} ({} blocks)", gc.start_blocks)),
         None => ("device.gc.start_blocks", gc.start_blocks.to_string()),
     };
-    let room = spare.saturating_sub(2);
+    let room = spare.saturating_sub(open);
     let legal = if room < 2 {
         "give the user less capacity".into()
     } else {
@@ -177,9 +198,16 @@ pub(super) fn spare_covers_gc(
         keys.extend(["entries_per_page", "entry_bytes"].map(|key| format!("device.mapping.{key}")));
     }
     keys.extend(counts_keys());
+    let cache = match in_slc_mode {
+        0 => String::new(),
+        blocks => {
+            keys.push("device.slc.static_blocks".into());
+            format!("{blocks} are always in SLC mode, ")
+        }
+    };
     let message = format!(
-        "garbage collection would start above the over-provisioning: of a plane's {} blocks {data} hold user data{} and 2 \
-         are open; {legal}",
+        "garbage collection would start above the over-provisioning: of a plane's {} blocks {cache}{data} hold user data{} and \
+         {open} are open; {legal}",
         g.blocks_per_plane,
         if mapping.is_some() { " and the map" } else { "" }
     );

@@ -4,7 +4,7 @@
 //! taken from the layer below. Must never know what the values mean to the device (that is `build`).
 
 use flashlane_core::geometry::UnitKind;
-use flashlane_ssd::config::{Charge, Dispatch, Rounding, UnmappedReads};
+use flashlane_ssd::config::{Charge, Dispatch, FullCache, Rounding, UnmappedReads};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -113,6 +113,30 @@ pub struct RetryState {
     pub age_days: u32,
     /// Shares of pages that take 0, 1, 2, ... further steps.
     pub shares: Vec<f64>,
+}
+
+section! {
+    /// SLC cache: blocks with one bit a cell, which take writes first (off unless a scenario or preset gives `static_blocks` or `dynamic`).
+    Slc {
+        /// Blocks of a plane that are always in SLC mode. They do not count as user capacity or over-provisioning. Default 0.
+        static_blocks: u32,
+        /// Free blocks beyond `gc.start` are opened in SLC mode too, until they are erased. Default false.
+        dynamic: bool,
+        /// Bits a cell of the other blocks, 2 to 4: a block in SLC mode has `pages_per_block / bits` pages. Must divide `pages_per_block`.
+        bits: u32,
+        /// Array time of a page read in SLC mode, ns.
+        read_ns: u64,
+        /// Array time of a page program in SLC mode, ns.
+        program_ns: u64,
+        /// Array time of an erase of a block in SLC mode, ns.
+        erase_ns: u64,
+        /// Full blocks are folded once no user transaction has been in the device for this long, ms, 0 to 86400000. Without it, they are
+        /// folded only when blocks are needed.
+        idle_ms: f64,
+        /// What a write does when the cache is full: `fold` waits until a block has been folded, `direct` goes to native cells.
+        /// Default `fold`.
+        full: Word<FullCache>,
+    }
 }
 
 section! {
@@ -291,6 +315,17 @@ impl Retry {
     }
 }
 
+impl Slc {
+    fn is_absent(&self) -> bool {
+        *self == Slc::default()
+    }
+
+    /// Whether there is a cache.
+    pub(super) fn is_on(&self) -> bool {
+        self.static_blocks.unwrap_or(0) > 0 || self.dynamic == Some(true)
+    }
+}
+
 /// A device: keys that lie over a preset's.
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -306,6 +341,9 @@ pub struct Device {
     /// Reads that are tried again.
     #[serde(skip_serializing_if = "Retry::is_absent")]
     pub retry: Retry,
+    /// SLC cache.
+    #[serde(skip_serializing_if = "Slc::is_absent")]
+    pub slc: Slc,
     /// Channel buses.
     pub bus: Bus,
     /// Translation layer.
@@ -346,7 +384,7 @@ impl Device {
         if over.preset.is_some() {
             self.preset = over.preset.clone();
         }
-        let Device { preset: _, geometry, nand, retry, bus, ftl, mapping, gc, buffer, front, precondition } = over;
+        let Device { preset: _, geometry, nand, retry, slc, bus, ftl, mapping, gc, buffer, front, precondition } = over;
         if ftl.user_gb.is_some() || ftl.user_bytes.is_some() || ftl.over_provisioning_percent.is_some() {
             (self.ftl.user_gb, self.ftl.user_bytes, self.ftl.over_provisioning_percent) = (None, None, None);
         }
@@ -362,6 +400,7 @@ impl Device {
         self.geometry.keys_over(geometry);
         self.nand.keys_over(nand);
         self.retry.keys_over(retry);
+        self.slc.keys_over(slc);
         self.bus.keys_over(bus);
         self.ftl.keys_over(ftl);
         self.mapping.keys_over(mapping);
@@ -387,5 +426,11 @@ impl Device {
         }
         self.mapping.host_entries = self.mapping.host_entries.filter(|&entries| entries > 0);
         self.mapping.start = self.mapping.start.filter(|start| start.0 != MappingStart::Empty);
+        if !self.slc.is_on() {
+            self.slc = Slc::default();
+        }
+        self.slc.static_blocks = self.slc.static_blocks.filter(|&blocks| blocks > 0);
+        self.slc.dynamic = self.slc.dynamic.filter(|&dynamic| dynamic);
+        self.slc.full = self.slc.full.filter(|full| full.0 != FullCache::Fold);
     }
 }

@@ -35,6 +35,9 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
         "mapping.entries" => of("mapping", &["entries", "bytes"]),
         "mapping.entries_per_page" => of("mapping", &["entries_per_page", "entry_bytes"]),
         "logical and translation pages" => [of("mapping", &["entries_per_page"]), of("ftl", &CAPACITY)].concat(),
+        "slc.read" | "slc.program" | "slc.erase" => vec![format!("device.{}_ns", error.key)],
+        "slc.bits" => [of("slc", &["bits"]), of("geometry", &["pages_per_block"])].concat(),
+        "slc (with serial service)" => [of("front", &["service"]), of("slc", &["static_blocks", "dynamic"])].concat(),
         "retry (with serial service)" => [of("retry", &["states"]), of("front", &["service"])].concat(),
         "front.cluster" => {
             let counts = of("geometry", &["chips_per_channel", "channels"]);

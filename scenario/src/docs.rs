@@ -79,8 +79,8 @@ pub fn schedulers_table() -> String {
     table
 }
 
-const SECTIONS: [&str; 10] =
-    ["geometry", "nand", "retry", "bus", "ftl", "mapping", "gc", "buffer", "front", "precondition"];
+const SECTIONS: [&str; 11] =
+    ["geometry", "nand", "retry", "slc", "bus", "ftl", "mapping", "gc", "buffer", "front", "precondition"];
 
 const HOLD_NOTE: &str = "\
 On the command line: `--preempt NAME`, `--collect NAME`.\n";

@@ -31,11 +31,15 @@ pub fn used_file(file: &Path) -> PathBuf {
     name.into()
 }
 
-/// Writes the state of a device of `config` that has drained; an older state at the place is replaced.
+/// Writes the state of a device of `config` that has drained; an older state at the place is replaced. That of a drive with an SLC cache is
+/// not kept: nothing is written (model 0.14).
 ///
 /// # Errors
 /// A file that cannot be written.
 pub fn save_use(path: &Path, config: &Config, device: &Device) -> Result<(), RunError> {
+    if config.slc.is_some() {
+        return Ok(());
+    }
     let ours = Existing::ReplaceIf(|head| head.starts_with(MAGIC), "is no state of a drive, and is not replaced");
     let out = OutFile::create(path, ours, &Inputs::default())?;
     Container { magic: MAGIC, about: &about_use(config) }.write(out, &device.used_state())

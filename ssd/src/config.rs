@@ -24,6 +24,8 @@ pub struct Config {
     pub nand: Nand,
     /// Reads that are tried again; `None` if all succeed at once.
     pub retry: Option<ReadRetry>,
+    /// Blocks in SLC mode that take writes first; `None` for none.
+    pub slc: Option<SlcCache>,
     /// Channel buses.
     pub bus: Bus,
     /// Translation layer.
@@ -302,6 +304,7 @@ impl Config {
         self.check_times()?;
         self.check_retry()?;
         self.check_mapping()?;
+        self.check_slc()?;
         self.check_ftl()?;
         self.check_front()
     }
@@ -406,6 +409,42 @@ impl Config {
         range("logical and translation pages", all, 1, u32::MAX as u64 - 2)
     }
 
+    fn check_slc(&self) -> Result<(), ConfigError> {
+        const HOUR: u64 = 3_600_000_000_000;
+        let Some(slc) = &self.slc else { return Ok(()) };
+        let g = &self.geometry;
+        range("slc.bits", slc.bits as u64, 2, PageTimes::MOST_BITS as u64)?;
+        if !g.pages_per_block.is_multiple_of(slc.bits) {
+            let legal = format!("must be a divisor of geometry.pages_per_block, which is {}", g.pages_per_block);
+            return Err(error("slc.bits", slc.bits, &legal));
+        }
+        range("slc.static_blocks", slc.static_blocks as u64, u64::from(!slc.dynamic), g.blocks_per_plane as u64 - 1)?;
+        for (key, time) in [("slc.read", slc.read), ("slc.program", slc.program), ("slc.erase", slc.erase)] {
+            range(key, time.ns(), 1, HOUR)?;
+        }
+        if let Some(idle) = slc.idle {
+            range("slc.idle", idle.ns(), 0, 24 * HOUR)?;
+        }
+        if matches!(self.front.service, Service::Serial { .. }) {
+            let legal = String::from("has no flash whose blocks could be in SLC mode; leave [device.slc] out");
+            return Err(ConfigError { key: "slc (with serial service)", value: String::from("serial"), legal });
+        }
+        Ok(())
+    }
+
+    /// Blocks of a plane without the static ones of the SLC cache.
+    pub fn native_blocks(&self) -> u32 {
+        self.geometry.blocks_per_plane - self.slc.as_ref().map_or(0, |slc| slc.static_blocks)
+    }
+
+    /// What the static blocks of the SLC cache leave, for a message.
+    fn beside_static_blocks(&self) -> String {
+        match self.slc.as_ref().map_or(0, |slc| slc.static_blocks) {
+            0 => String::new(),
+            blocks => format!(", {blocks} of which are always in SLC mode (slc.static_blocks),"),
+        }
+    }
+
     fn check_ftl(&self) -> Result<(), ConfigError> {
         let g = &self.geometry;
         let planes = g.planes() as u64;
@@ -416,18 +455,22 @@ impl Config {
         if let Victim::DChoices(d) = self.gc.victim {
             range("gc.victim (d-choices)", d as u64, 1, g.blocks_per_plane as u64)?;
         }
-        let needed = per_plane.div_ceil(g.pages_per_block as u64) + self.gc.start_blocks as u64 + 2;
-        if needed > g.blocks_per_plane as u64 {
+        // A block that is open in SLC mode cannot be collected.
+        let dynamic = u64::from(self.slc.as_ref().is_some_and(|slc| slc.dynamic));
+        let needed = per_plane.div_ceil(g.pages_per_block as u64) + self.gc.start_blocks as u64 + 2 + dynamic;
+        if needed > self.native_blocks() as u64 {
             return Err(ConfigError {
                 key: "ftl.logical_pages",
                 value: format!("{}", self.ftl.logical_pages),
                 legal: format!(
-                    "too many: a plane of {} blocks must hold {} blocks of data{}, {} free blocks (gc.start_blocks) and 2 \
+                    "too many: a plane of {} blocks{} must hold {} blocks of data{}, {} free blocks (gc.start_blocks) and {} \
                      open blocks; lower the user capacity, raise over-provisioning or lower the threshold",
                     g.blocks_per_plane,
+                    self.beside_static_blocks(),
                     per_plane.div_ceil(g.pages_per_block as u64),
                     if self.mapping.is_some() { " and translation pages" } else { "" },
-                    self.gc.start_blocks
+                    self.gc.start_blocks,
+                    2 + dynamic
                 ),
             });
         }
@@ -620,6 +663,37 @@ pub struct RetryState {
 impl RetryState {
     /// Most steps of a read.
     pub const MOST_STEPS: usize = 31;
+}
+
+/// Blocks in SLC mode, with one bit a cell, that take writes first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SlcCache {
+    /// Blocks of a plane that are always in SLC mode: its last ones. They hold no data before the first request.
+    pub static_blocks: u32,
+    /// Free blocks beyond [`Gc::start_blocks`] may be opened in SLC mode too, until they are erased.
+    pub dynamic: bool,
+    /// Bits a cell of the other blocks: a block in SLC mode has `pages_per_block / bits` pages.
+    pub bits: u32,
+    /// Array time of a page read in SLC mode.
+    pub read: Duration,
+    /// Array time of a page program in SLC mode.
+    pub program: Duration,
+    /// Array time of an erase of a block in SLC mode.
+    pub erase: Duration,
+    /// Folding begins when no user transaction has been in the device for this long; `None` for never.
+    pub idle: Option<Duration>,
+    /// What a write does when the cache is full.
+    pub full: FullCache,
+}
+
+choices! {
+    /// What a write does when the SLC cache is full.
+    pub enum FullCache {
+        /// It waits until a block has been folded.
+        Fold = "fold",
+        /// It goes to native cells.
+        Direct = "direct",
+    }
 }
 
 /// A channel bus.

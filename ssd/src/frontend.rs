@@ -60,6 +60,8 @@ pub(crate) struct Frontend {
     wake: Time,
     /// When an entry of the map arrives from the host's memory.
     entry: Time,
+    /// When blocks in SLC mode may be folded, if there are no user transactions.
+    fold: Time,
     pub(crate) validator: RequestValidator,
 }
 
@@ -80,6 +82,7 @@ impl Frontend {
             ask_again: Time::NEVER,
             wake: Time::NEVER,
             entry: Time::NEVER,
+            fold: Time::NEVER,
             validator: RequestValidator::new(config),
         }
     }
@@ -141,9 +144,27 @@ impl Frontend {
         self.refresh();
     }
 
+    /// Sets when folding may begin, instead of what was set before. If that was earlier, the device wakes up then too, for nothing.
+    #[inline]
+    pub(crate) fn fold_at(&mut self, at: Time) {
+        self.fold = at;
+        self.next = self.next.min(at);
+    }
+
+    /// Whether folding may begin at this instant; it is then no longer set.
+    #[inline]
+    pub(crate) fn takes_fold(&mut self, now: Time) -> bool {
+        let is_due = self.fold <= now;
+        if is_due {
+            self.fold = Time::NEVER;
+            self.refresh();
+        }
+        is_due
+    }
+
     fn refresh(&mut self) {
         let link = self.inward.in_transit.next.min(self.outward.in_transit.next);
-        self.next = self.from_memory.next.min(link).min(self.ask_again).min(self.wake).min(self.entry);
+        self.next = self.from_memory.next.min(link).min(self.ask_again).min(self.wake).min(self.entry).min(self.fold);
     }
 
     /// Processes one event of this instant. A command that has crossed the link enters the device at once if `single_enters`, no other

@@ -11,7 +11,7 @@ use flashlane_core::decide::{
     Needs, PageWrite, Placement, Position, Promotion, Scheduler, Scope, SuspendPoints,
 };
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
+use flashlane_core::{Board, Duration, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
 
 use crate::config::{Config, Dispatch};
 
@@ -366,7 +366,7 @@ impl Policy {
         if command.pauses >= board.facts.suspend_limit {
             return Action::Stay;
         }
-        if command.owner == Owner::Gc
+        if command.owner.collects()
             && (!self.known.pauses_gc || state.foreground_gc.is_open() && !state.foreground_gc.is_preemptible())
         {
             return Action::Stay;

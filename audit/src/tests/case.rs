@@ -70,6 +70,7 @@ pub fn config() -> Config {
             unit: UnitKind::Chip,
         },
         retry: None,
+        slc: None,
         nand: Nand {
             read: Latency::Constant(Duration::from_ns(READ)),
             program: Latency::Constant(Duration::from_ns(PROGRAM)),

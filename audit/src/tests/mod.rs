@@ -8,6 +8,7 @@ mod host_rows;
 mod legal;
 mod long;
 mod scenes;
+mod slc_rows;
 mod table;
 
 use case::Case;

@@ -6,8 +6,8 @@ use flashlane_core::geometry::{AllocationOrder, Stripe, UnitKind};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry, Lpn};
 use flashlane_ssd::config::{
-    Buffer, Bus, Charge, Config, Dispatch, FlowConfig, Front, Ftl, Gc, Latency, Mapping, Nand, Precondition, Protocol,
-    ReadRetry, RetryState, Rounding, Service, Unmap, UnmappedReads, Victim,
+    Buffer, Bus, Charge, Config, Dispatch, FlowConfig, Front, Ftl, FullCache, Gc, Latency, Mapping, Nand, Precondition,
+    Protocol, ReadRetry, RetryState, Rounding, Service, SlcCache, Unmap, UnmappedReads, Victim,
 };
 
 use crate::Target;
@@ -126,6 +126,19 @@ fn mapping(u: &mut Unstructured) -> Result<Mapping> {
     })
 }
 
+fn slc(u: &mut Unstructured) -> Result<SlcCache> {
+    Ok(SlcCache {
+        static_blocks: small(u, 0..=16)?,
+        dynamic: u.arbitrary()?,
+        bits: small(u, 2..=4)?,
+        read: time(u, 1..=100_000)?,
+        program: time(u, 1..=1_000_000)?,
+        erase: time(u, 1..=10_000_000)?,
+        idle: if u.arbitrary()? { Some(time(u, 0..=10_000_000)?) } else { None },
+        full: *u.choose(&[FullCache::Fold, FullCache::Direct])?,
+    })
+}
+
 fn config(u: &mut Unstructured) -> Result<Config> {
     let geometry = geometry(u)?;
     let order = *u.choose(&AllocationOrder::NAMES)?;
@@ -136,6 +149,7 @@ fn config(u: &mut Unstructured) -> Result<Config> {
         geometry,
         nand: nand(u)?,
         retry: if u.ratio(1, 8)? { Some(retry(u)?) } else { None },
+        slc: if u.ratio(1, 4)? { Some(slc(u)?) } else { None },
         bus: bus(u)?,
         ftl: Ftl {
             order: AllocationOrder::parse(order).expect("NAMES are names"),

@@ -166,6 +166,7 @@ impl Tracker {
             | Event::Completed { .. }
             | Event::VictimChosen { .. }
             | Event::Unmapped { .. }
+            | Event::SlcOpened { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }

@@ -125,6 +125,7 @@ impl Counter for Transactions {
             | Event::Completed { .. }
             | Event::VictimChosen { .. }
             | Event::Unmapped { .. }
+            | Event::SlcOpened { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }

@@ -122,6 +122,7 @@ impl Counter for Shares {
             | Event::Completed { .. }
             | Event::VictimChosen { .. }
             | Event::Unmapped { .. }
+            | Event::SlcOpened { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }

@@ -8,7 +8,7 @@ mod rows;
 mod windows;
 
 use flashlane_core::event::{Event, Kinds, Stamped};
-use flashlane_core::{Completion, Geometry, Op, Owner, PlaneId};
+use flashlane_core::{Completion, Geometry, Op, PlaneId};
 
 pub use rows::RowKind;
 use rows::Rows;
@@ -188,7 +188,7 @@ impl Activity {
 
     fn begun(&mut self, txn: u64, number: u64, is_first: bool, now: u64) {
         let die = self.die_of(txn);
-        let collects = self.flight.transaction(txn).owner == Owner::Gc;
+        let collects = self.flight.transaction(txn).owner.collects();
         let Some(Command { own, .. }) = self.flight.command_mut(number) else { return };
         if is_first {
             (own.since, own.collects) = (now, collects);

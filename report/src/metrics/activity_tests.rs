@@ -5,7 +5,7 @@ use super::*;
 use flashlane_core::event::End;
 use flashlane_core::geometry::UnitKind;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Duration, FlowId, Lpn, RequestId, Time, UnitId};
+use flashlane_core::{Duration, FlowId, Lpn, Owner, RequestId, Time, UnitId};
 
 fn geometry(channels: u32, chips: u32, dies: u32) -> Geometry {
     Geometry {

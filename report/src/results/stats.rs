@@ -277,7 +277,7 @@ impl From<&Totals> for DeviceStats {
             channel_utilisation: mean_share(&totals.channel_busy, totals.now),
             channel_utilisation_each: shares(&totals.channel_busy, totals.now),
             write_amplification: ratio(
-                totals.user_programs + totals.gc_programs + totals.mapping_programs,
+                totals.user_programs + totals.gc_programs + totals.mapping_programs + folded(totals),
                 totals.user_programs,
             ),
             user_reads: totals.user[0] - totals.partial_reads,
@@ -289,6 +289,13 @@ impl From<&Totals> for DeviceStats {
             advanced_commands: totals.advanced_commands[0] + totals.advanced_commands[1],
             pauses: totals.pauses,
             write_amplification_by: amplification_by(totals),
+            slc: totals.slc.as_ref().map(|slc| SlcStats {
+                programs: slc.programs,
+                direct: slc.direct,
+                folds: slc.folds,
+                folded: slc.folded,
+                valid_at_end: slc.valid,
+            }),
             read_retries: totals.retries.map(|[pages, steps]| ReadRetries { pages, steps }),
             mapping: totals.mapping.map(|mapping| MappingStats::of(mapping, totals.mapping_programs)),
             gc: GcStats {
@@ -308,13 +315,21 @@ impl From<&Totals> for DeviceStats {
 
 /// Write amplification by cause, of a device that programs pages for more than the host and garbage collection.
 fn amplification_by(totals: &Totals) -> Option<AmplificationByCause> {
-    totals.mapping?;
+    if totals.mapping.is_none() && totals.slc.is_none() {
+        return None;
+    }
     let part = |programs: u64| ratio(programs, totals.user_programs);
     Some(AmplificationByCause {
         user: part(totals.user_programs)?,
         gc: part(totals.gc_programs)?,
         mapping: part(totals.mapping_programs)?,
+        fold: part(folded(totals))?,
     })
+}
+
+/// Pages programmed by folding.
+fn folded(totals: &Totals) -> u64 {
+    totals.slc.as_ref().map_or(0, |slc| slc.folded)
 }
 
 impl MappingStats {
@@ -375,7 +390,7 @@ mod tests {
         let mapping = Some(MappingTotals { hits: 6, host_hits: 3, misses: 3, reads: 2 });
         let device = DeviceStats::from(&Totals { mapping, mapping_programs: 50, ..totals });
         assert_eq!(device.write_amplification, Some(3.0));
-        let by_cause = AmplificationByCause { user: 1.0, gc: 1.5, mapping: 0.5 };
+        let by_cause = AmplificationByCause { user: 1.0, gc: 1.5, mapping: 0.5, fold: 0.0 };
         assert_eq!(device.write_amplification_by, Some(by_cause));
         let stats = MappingStats { hits: 6, host_hits: 3, misses: 3, hit_ratio: Some(0.75), reads: 2, writes: 50 };
         assert_eq!(device.mapping, Some(stats));

@@ -233,6 +233,9 @@ pub struct DeviceStats {
     /// writes reached flash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_amplification_by: Option<AmplificationByCause>,
+    /// What the SLC cache did; only there if the device has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc: Option<SlcStats>,
     /// Reads of the flash that were tried again; only there if the device has retries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_retries: Option<ReadRetries>,
@@ -241,6 +244,21 @@ pub struct DeviceStats {
     pub mapping: Option<MappingStats>,
     /// Garbage collection.
     pub gc: GcStats,
+}
+
+/// What the SLC cache did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlcStats {
+    /// Pages programmed in SLC mode, for the host or the mapping cache.
+    pub programs: u64,
+    /// Pages programmed for these directly in native cells.
+    pub direct: u64,
+    /// Blocks in SLC mode whose folding began.
+    pub folds: u64,
+    /// Pages that folding programmed in native cells.
+    pub folded: u64,
+    /// Valid pages in SLC mode at the end of the run, those of blocks that are being folded aside.
+    pub valid_at_end: u64,
 }
 
 /// Reads of the flash that were tried again, those of garbage collection included.
@@ -261,6 +279,8 @@ pub struct AmplificationByCause {
     pub gc: f64,
     /// Translation pages written because entries of them had changed.
     pub mapping: f64,
+    /// Pages folded from SLC mode to native cells.
+    pub fold: f64,
 }
 
 /// What the mapping cache did: entries of the page map that were looked up, and translation pages read and written for them.

@@ -9,7 +9,7 @@ use super::flow_stats::ResponseStats;
 use super::format::{NONE, Sense, count, number, or_dash, relative, share, time};
 use super::host::LatencyStats;
 use super::paired::PairStats;
-use super::summary::{ResponseChange, SchedulerResult, Summary};
+use super::summary::{AmplificationByCause, ResponseChange, SchedulerResult, Summary};
 use flashlane_outputs::shown::escaped;
 
 /// Schedulers side by side in the table of slowdowns; further ones continue below.
@@ -40,6 +40,9 @@ pub fn render(summary: &Summary) -> String {
             section(&mut text, "Response times over what no scheduler can beat", ceiling_gaps(runs));
         }
         section(&mut text, "Device", device(runs));
+        if runs.iter().any(|run| run.device.slc.is_some()) {
+            section(&mut text, "SLC cache in pages, and write amplification (WA) by cause", slc_cache(runs));
+        }
         if runs.iter().any(|run| run.device.waiting_writes.is_some()) {
             section(&mut text, "Waiting writes moved to idle chips, and cancelled", waiting_writes(runs));
         }
@@ -333,6 +336,37 @@ fn device(runs: &[SchedulerResult]) -> Table {
             row.extend([or_dash(m.hit_ratio, share), count(m.reads), count(m.writes)]);
         }
         table.add_row(row);
+    }
+    table
+}
+
+fn slc_cache(runs: &[SchedulerResult]) -> Table {
+    let mut table = table([
+        "scheduler",
+        "SLC writes",
+        "direct writes",
+        "folds",
+        "folded pages",
+        "valid at end",
+        "WA user",
+        "WA GC",
+        "WA folds",
+    ]);
+    for run in runs {
+        let Some(slc) = &run.device.slc else { continue };
+        let by = run.device.write_amplification_by.as_ref();
+        let part = |part: fn(&AmplificationByCause) -> f64| or_dash(by.map(part), number);
+        table.add_row([
+            run.label(),
+            count(slc.programs),
+            count(slc.direct),
+            count(slc.folds),
+            count(slc.folded),
+            count(slc.valid_at_end),
+            part(|by| by.user),
+            part(|by| by.gc),
+            part(|by| by.fold),
+        ]);
     }
     table
 }

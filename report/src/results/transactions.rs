@@ -2,7 +2,7 @@
 
 use flashlane_core::event::{End, Event, Kinds, Stamped};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Duration, Geometry, Owner, Time};
+use flashlane_core::{Duration, Geometry, Time};
 
 use super::rows::TransactionRow;
 use super::waits::{CommandWaits, Waited, Waiting, Waits};
@@ -42,7 +42,7 @@ impl TransactionLog {
             Some(Change::Queued(txn)) => {
                 let new = self.flight.transaction(txn);
                 let unit = self.geometry.unit_of(new.plane);
-                new.own.waiting = self.waits.queued(txn, unit, new.owner == Owner::Gc);
+                new.own.waiting = self.waits.queued(txn, unit, new.owner.collects());
             }
             Some(Change::Begun { txn, command, is_first }) => self.begun(txn, command, is_first, now),
             Some(Change::Ended { txn, end, paused }) => return Some(self.ended(txn, end, paused, stamped.at)),
@@ -63,7 +63,7 @@ impl TransactionLog {
     /// A transaction's command began: computes what the transaction waited for. If this is the first user command after
     /// the work that the unit had begun earlier, the waiting transactions that found that work get their residual.
     fn begun(&mut self, serial: u64, number: u64, is_first: bool, now: u64) {
-        let gc = self.flight.transaction(serial).owner == Owner::Gc;
+        let gc = self.flight.transaction(serial).owner.collects();
         let Some(command) = self.flight.command_mut(number) else { return };
         let unit = command.unit;
         if is_first {
@@ -90,7 +90,7 @@ impl TransactionLog {
                 self.waits.over(command.unit, command.own, now.ns());
             }
         }
-        if open.owner == Owner::Gc {
+        if open.owner.collects() {
             self.waits.collected(self.geometry.unit_of(open.plane));
         }
         let place = self.geometry.place_of(open.plane);
@@ -125,6 +125,7 @@ impl TransactionLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_core::Owner;
     use flashlane_core::geometry::{Place, UnitKind};
     use flashlane_core::{FlowId, Lpn, RequestId, UnitId};
 

@@ -186,6 +186,24 @@ fn what_is_off_is_not_in_the_hash() {
     }
 }
 
+/// The same for the SLC cache.
+#[test]
+fn a_cache_that_is_off_is_not_in_the_hash() {
+    let hash = |keys: &str| with(&format!("[device]\npreset = \"flin-isca18\"\nslc = {{ {keys} }}")).hash().unwrap();
+    let without = with("[device]\npreset = \"flin-isca18\"").hash().unwrap();
+    assert_eq!(
+        without,
+        hash("static_blocks = 0, dynamic = false, bits = 2, read_ns = 5, idle_ms = 3, full = \"direct\"")
+    );
+    let cache = "bits = 2, read_ns = 5, program_ns = 6, erase_ns = 7";
+    let fixed = hash(&format!("static_blocks = 5, {cache}"));
+    assert_ne!(without, fixed);
+    assert_eq!(fixed, hash(&format!("static_blocks = 5, {cache}, dynamic = false, full = \"fold\"")));
+    for other in ["dynamic = true", "full = \"direct\"", "idle_ms = 0"] {
+        assert_ne!(fixed, hash(&format!("static_blocks = 5, {cache}, {other}")), "{other}");
+    }
+}
+
 #[test]
 fn a_trace_enters_the_hash_by_its_bytes() {
     let folder = std::env::temp_dir().join(format!("flashlane-hash-{}", std::process::id()));

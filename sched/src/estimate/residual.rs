@@ -3,7 +3,7 @@
 
 use flashlane_core::board::{Command, Service, Unit};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Owner, PlaneId, Time, UnitId};
+use flashlane_core::{Board, PlaneId, Time, UnitId};
 
 use super::formula::{Latency, latency, residual};
 
@@ -45,7 +45,7 @@ fn of_command(board: &Board, command: &Command, at: Time, physical: bool) -> u64
 #[cold]
 fn burst(board: &Board, unit: UnitId, state: &Unit, latency: &Latency) -> u64 {
     let [reads, programs] = [state.gc.reads, state.gc.programs].map(u64::from);
-    let working = |op| state.service == Service::Busy && state.command.owner == Owner::Gc && state.command.op == op;
+    let working = |op| state.service == Service::Busy && state.command.owner.collects() && state.command.op == op;
     let programs = programs + u64::from(working(FlashOp::Read));
     let planes = board.facts.geometry.planes_per_unit() as u16;
     let own = (unit.0 * planes..(unit.0 + 1) * planes).map(PlaneId);

@@ -8,7 +8,7 @@
 use flashlane_core::board::Command;
 use flashlane_core::decide::{Preempt, PreemptDeclares, SuspendPoints};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, Owner, TxnId, UnitId};
+use flashlane_core::{Board, Duration, TxnId, UnitId};
 
 use crate::flin::balance::{Claim, waits_in_service};
 
@@ -55,7 +55,7 @@ impl Preempt for Proportional {
         let left = command.ends.since(board.now);
         let overhead = board.facts.suspend + board.facts.resume;
         let worth_it = command.op == FlashOp::Program && left > overhead;
-        let moves = command.owner == Owner::Gc;
+        let moves = command.owner.collects();
         let preempts =
             worth_it && (moves || self.read_waits_longer(board, read, command, left, Duration::ZERO, overhead));
         preempts.then_some(Duration::ZERO)
@@ -65,7 +65,7 @@ impl Preempt for Proportional {
         let command = &board.units[unit.index()].paused;
         let pause = board.now - command.paused_at;
         // The command is paused already, so only resuming it costs time.
-        let moves = command.owner == Owner::Gc;
+        let moves = command.owner.collects();
         let preempts =
             moves || self.read_waits_longer(board, read, command, command.remaining, pause, board.facts.resume);
         preempts.then_some(Duration::ZERO)
@@ -76,6 +76,7 @@ impl Preempt for Proportional {
 mod tests {
     use super::*;
     use crate::pick::testing::{board, program, read, serve};
+    use flashlane_core::Owner;
     use flashlane_core::Time;
 
     fn plain() -> Proportional {

@@ -119,7 +119,7 @@ impl Preempt for Worth {
         let keeps_waiting = match command.owner {
             Owner::User => true,
             Owner::Buffer => board.waiting_for_buffer > 0,
-            Owner::Gc | Owner::Mapping => false,
+            Owner::Gc | Owner::Fold | Owner::Mapping => false,
         };
         let members = if keeps_waiting { u64::from(command.members) } else { 0 };
         let gain = reads * (left - board.facts.suspend.ns());

@@ -45,6 +45,7 @@ mod scenes_front;
 mod shown;
 mod slacker;
 mod slacker_laws;
+mod slc;
 mod sos;
 mod state_files;
 mod swarm;

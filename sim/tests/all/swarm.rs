@@ -130,6 +130,29 @@ fn beside_the_map(pages: u32, mapping: Option<Mapping>) -> u32 {
     (1..=pages).rev().find(|logical| logical + logical.div_ceil(entries_per_page) <= pages).unwrap_or(1)
 }
 
+/// An SLC cache in what a plane has more blocks than it needs; `None` where there is nothing for one.
+fn slc(random: &mut RandomStream, config: &Config) -> Option<SlcCache> {
+    let g = &config.geometry;
+    let stored = config.stored_pages().div_ceil(g.planes()).div_ceil(g.pages_per_block);
+    let spare = g.blocks_per_plane - stored - config.gc.start_blocks - 2;
+    let bits: Vec<u32> = (2..=4).filter(|bits| g.pages_per_block.is_multiple_of(*bits)).collect();
+    if bits.is_empty() || spare == 0 {
+        return None;
+    }
+    let dynamic = random.chance(50);
+    let static_blocks = random.between(u32::from(!dynamic), spare - u32::from(dynamic)).min(8);
+    Some(SlcCache {
+        static_blocks,
+        dynamic,
+        bits: random.one_of(&bits),
+        read: random.us(3, 60),
+        program: random.us(30, 500),
+        erase: random.us(100, 3000),
+        idle: random.chance(70).then(|| random.maybe_us(5000)),
+        full: random.one_of(&[FullCache::Fold, FullCache::Direct]),
+    })
+}
+
 fn bus(random: &mut RandomStream) -> Bus {
     let rounding = random.one_of(&[Rounding::Exact, Rounding::MqSim]);
     let mut command = || if random.chance(50) { Duration::ZERO } else { Duration::from_ns(random.upto(900).into()) };
@@ -209,6 +232,7 @@ fn config(random: &mut RandomStream) -> Config {
         },
         unmap: Unmap::default(),
         mapping,
+        slc: None,
         gc: Gc {
             victim: random.one_of(&victims),
             start_blocks,
@@ -229,6 +253,8 @@ fn config(random: &mut RandomStream) -> Config {
     };
     if matches!(config.front.service, Service::Serial { .. }) {
         (config.retry, config.mapping) = (None, None);
+    } else if random.chance(30) {
+        config.slc = slc(random, &config);
     }
     config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
     config
@@ -244,7 +270,8 @@ fn flow(random: &mut RandomStream, logical_pages: u32) -> FlowConfig {
 fn tight(random: &mut RandomStream) -> Config {
     let mut config = config(random);
     let g = &config.geometry;
-    let data_blocks = g.blocks_per_plane - config.gc.start_blocks - 2;
+    let dynamic = config.slc.as_ref().is_some_and(|slc| slc.dynamic);
+    let data_blocks = config.native_blocks() - config.gc.start_blocks - 2 - u32::from(dynamic);
     config.ftl.logical_pages = beside_the_map(g.planes() * data_blocks * g.pages_per_block, config.mapping);
     config.precondition = random.one_of(&[Precondition::Filled { per_mille: 990 }, Precondition::Steady]);
     config.flows.iter_mut().for_each(|flow| *flow = FlowConfig::at_priority(flow.priority));
@@ -519,6 +546,10 @@ fn small(random: &mut RandomStream) -> Config {
     config.flows.iter_mut().for_each(|flow| *flow = FlowConfig::at_priority(flow.priority));
     if let Service::Serial { cluster, .. } = &mut config.front.service {
         *cluster = 1;
+    }
+    // A cache that was drawn for more blocks does not fit.
+    if config.check().is_err() {
+        config.slc = None;
     }
     config
 }

@@ -57,6 +57,11 @@ impl Migrations {
         }
     }
 
+    /// Whether any write is on its way to another unit.
+    pub(super) fn any(&self) -> bool {
+        !self.in_flight.is_empty()
+    }
+
     /// Whether a write is on its way to another unit.
     pub(super) fn moves(&self, write: TxnId) -> bool {
         self.in_flight.iter().any(|migration| migration.write == write)

@@ -45,7 +45,7 @@ use crate::config::{Config, ConfigError, FlowConfig, Unmap};
 use crate::flash::Flash;
 use crate::frontend::{Frontend, Refusal, Shape, Step};
 use crate::ftl::{Ftl, MappingCache};
-use crate::gc::{Gc, Replayed};
+use crate::gc::{Gc, Replayed, has_user_transactions};
 use crate::policy::Policy;
 use crate::shared::State;
 use durability::Durability;
@@ -89,6 +89,8 @@ pub struct Device {
     unmap: Unmap,
     /// It began in the state in which an earlier use left the drive.
     began_used: bool,
+    /// How long the device has no user transaction before blocks in SLC mode are folded; `None` for ever.
+    folds_after: Option<Duration>,
     fault: Option<Fault>,
 }
 
@@ -203,8 +205,10 @@ impl Device {
         ftl.cache_entries(config);
         begin_policy(&mut policy, &mut ftl, &mut board, config);
         let flash = first_flash(config, &policy);
-        let address_reads =
-            config.retry.is_some() || flash.reads_need_addresses() || board.facts.same_page[FlashOp::Read.index()];
+        let address_reads = config.retry.is_some()
+            || config.slc.is_some()
+            || flash.reads_need_addresses()
+            || board.facts.same_page[FlashOp::Read.index()];
         let mut device = Device {
             frontend: Frontend::new(config, policy.known.needs.decision),
             transactions: Transactions::new(config, &board, address_reads),
@@ -222,6 +226,7 @@ impl Device {
             serial: Serial::of(config),
             unmap: config.unmap,
             began_used: used.is_some(),
+            folds_after: config.slc.as_ref().and_then(|slc| slc.idle),
             fault: None,
         };
         if let Some(used) = used {
@@ -462,6 +467,8 @@ impl Device {
             if self.flash.soonest == next {
                 self.flash.step(&mut self.state);
                 self.drain_ended();
+            } else if self.frontend.takes_fold(next) {
+                self.fold_in_idle_time();
             } else {
                 match self.frontend.step(self.policy.known.single_arrival_enters, &mut self.state) {
                     Step::Enters(slot) => self.enter_from_link(slot),
@@ -472,6 +479,15 @@ impl Device {
             }
         }
         stopped
+    }
+
+    /// Some time has passed since a user transaction ended: blocks in SLC mode are folded, unless there is another.
+    #[cold]
+    fn fold_in_idle_time(&mut self) {
+        // A write on its way to another unit is in no queue.
+        if !has_user_transactions(&self.state.board) && !self.migrations.any() {
+            self.gc.fold_in_idle_time(&mut self.state, &mut self.ftl);
+        }
     }
 
     /// Called when no event is left up to [`Time::LAST`]: stops the device if there is one later, at `next`.
@@ -524,6 +540,9 @@ impl Device {
             if self.policy.known.migrates_writes {
                 let Device { migrations, policy, transactions, frontend, state, .. } = self;
                 migrations.rebalance(migration::Parts { policy, transactions, frontend, state });
+                if self.migrations.any() {
+                    self.gc.idle_time_is_over();
+                }
             }
             if self.frontend.queues.could_admit() {
                 // Dispatching made space in the queues.
@@ -575,6 +594,8 @@ pub struct Totals {
     pub mapping_programs: u64,
     /// What the mapping cache did; `None` if memory holds the whole map.
     pub mapping: Option<MappingTotals>,
+    /// What the SLC cache did; `None` on a device without one.
+    pub slc: Option<SlcTotals>,
     /// Moves dropped because their page was overwritten first.
     pub stale_moves: u64,
     /// Blocks erased.
@@ -622,6 +643,21 @@ pub struct MappingTotals {
     pub misses: u64,
     /// Translation pages read, not by garbage collection.
     pub reads: u64,
+}
+
+/// What the SLC cache did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SlcTotals {
+    /// Pages programmed in SLC mode, for the host or the mapping cache.
+    pub programs: u64,
+    /// Pages programmed for these in native cells.
+    pub direct: u64,
+    /// Blocks whose folding began.
+    pub folds: u64,
+    /// Pages programmed in native cells by folding.
+    pub folded: u64,
+    /// Valid pages in SLC mode at the end, those of blocks that are being folded aside.
+    pub valid: u64,
 }
 
 /// How often blocks have been erased.
@@ -673,6 +709,13 @@ impl Device {
             gc_programs: ftl.gc_programs,
             mapping_programs: ftl.mapping_programs,
             mapping: self.mapping_totals(),
+            slc: self.ftl.has_slc.then(|| SlcTotals {
+                programs: ftl.slc_programs,
+                direct: ftl.user_programs + ftl.mapping_programs - ftl.slc_programs,
+                folds: self.gc.folds(),
+                folded: ftl.fold_programs,
+                valid: self.ftl.valid_slc_pages(),
+            }),
             stale_moves: self.gc.stale_moves,
             erases: ftl.erases,
             victims: self.gc.victims().0,

@@ -136,11 +136,11 @@ impl PageOrder {
             return;
         }
         let source = if ftl.map.current(lpn).is_some() { Source::Kept } else { Source::KeptBlank };
-        let (ppa, retries) = (ftl.map.lookup(lpn), ftl.retry_steps(lpn));
+        let (ppa, retries, slc) = (ftl.map.lookup(lpn), ftl.retry_steps(lpn), ftl.lies_in_slc(lpn));
         while id.is_some() {
             all.reads[id.index()].source = source;
             let txn = board.txn_mut(id);
-            (txn.ppa, txn.retries) = (ppa.0, retries);
+            (txn.ppa, txn.retries, txn.slc) = (ppa.0, retries, slc);
             debug_assert_eq!(txn.plane, ftl.map.plane_of(lpn), "a read waits where its page is");
             let plane = txn.plane;
             if source == Source::Kept {

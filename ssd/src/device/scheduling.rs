@@ -7,7 +7,7 @@ use flashlane_core::board::{ActiveRequest, Service};
 use flashlane_core::decide::{Departure, Scope};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage, tag};
-use flashlane_core::{Duration, Lpn, Op, Owner, PlaneId, Time, Transaction, TxnId, UnitId};
+use flashlane_core::{Duration, Lpn, Op, Owner, PlaneId, Ppa, Time, Transaction, TxnId, UnitId};
 use prefetch_index::prefetch_index;
 
 use super::slack::charge_from;
@@ -16,6 +16,7 @@ use super::{Device, Fault};
 use crate::flash::Start;
 use crate::frontend::{RequestSlot, WaitingCommands};
 use crate::ftl::{BlockCensus, Stream};
+use crate::gc::Need;
 use crate::policy::{Action, Admission};
 
 // Admission.
@@ -190,7 +191,7 @@ impl Device {
     /// Called when the picked program's plane has no free page: collects first, and serves reads if nothing can be collected.
     fn free_a_page(&mut self, unit: UnitId, plane: PlaneId) {
         self.gc.free_page_stalls += 1;
-        self.gc.start(plane, &mut self.state, &mut self.ftl);
+        self.gc.start(plane, Need::Page, &mut self.state, &mut self.ftl);
         if self.state.board.plane(plane).has_free_page {
             self.state.mark(unit);
             return;
@@ -329,8 +330,8 @@ impl Device {
     /// Begins a command of garbage collection.
     #[inline(always)]
     pub(super) fn begin_gc(&mut self, unit: UnitId, id: TxnId) {
-        let Transaction { op, transfer, .. } = *self.state.board.txn(id);
-        self.begin(unit, Start { lead: id, members: 1, op, owner: Owner::Gc, first: transfer, transfers: transfer });
+        let Transaction { op, owner, transfer, .. } = *self.state.board.txn(id);
+        self.begin(unit, Start { lead: id, members: 1, op, owner, first: transfer, transfers: transfer });
     }
 
     /// Begins a command whose members have their physical pages.
@@ -411,11 +412,14 @@ impl Device {
             self.count_valid(lpn, plane, left);
         }
         let ppa = self.ftl.write(lpn, plane).expect("the free page was checked");
+        self.state.board.txn_mut(id).ppa = ppa.0;
+        if self.ftl.has_slc {
+            self.note_mode(id, plane, ppa);
+        }
         if owner != Owner::Mapping {
             self.host_changes_pages();
         }
         let board = &mut self.state.board;
-        board.txn_mut(id).ppa = ppa.0;
         self.ftl.claim(lpn, flow, board);
         self.ftl.count_version(lpn);
         if unblocks.is_some() {
@@ -429,6 +433,17 @@ impl Device {
         self.gc.page_written(plane, Stream::User, &mut self.state, &mut self.ftl);
         if left != plane {
             self.gc.page_left(left, &self.ftl);
+        }
+    }
+
+    /// Notes whether the page that a program was given is in SLC mode.
+    #[cold]
+    fn note_mode(&mut self, id: TxnId, plane: PlaneId, ppa: Ppa) {
+        let is_slc = self.ftl.is_slc(plane, ppa);
+        self.state.board.txn_mut(id).slc = is_slc;
+        if is_slc && self.ftl.is_first_of_block(ppa) {
+            let block = ppa.0 / self.state.board.facts.geometry.pages_per_block;
+            self.state.log(|| Event::SlcOpened { plane, block });
         }
     }
 
@@ -470,7 +485,7 @@ impl Device {
             let txn = self.state.board.txn(member);
             let is_recorded = self.transactions.address_reads
                 || txn.op != FlashOp::Read
-                || txn.owner == Owner::Gc
+                || txn.owner.collects()
                 || self.page_order.keeps_copy(member);
             let ppa = if is_recorded { txn.ppa } else { self.ftl.map.lookup(txn.lpn).0 };
             let (txn, slack, next) = (txn.serial, txn.slack, txn.next);

@@ -234,14 +234,15 @@ impl Device {
         dropped.map(|old| self.drop_write(old, program))
     }
 
-    /// Notes the physical page of a read, and how often it is tried again, in its transaction, if the read does not keep an older one. Of interest with
-    /// [`Transactions::address_reads`] only.
+    /// Notes the physical page of a read, how often it is tried again and whether its block is in SLC mode in its transaction, if the read does
+    /// not keep an older copy. Of interest with [`Transactions::address_reads`] only.
     #[inline(always)]
     pub(super) fn look_up(&mut self, read: TxnId, lpn: Lpn) {
         if !self.page_order.keeps_copy(read) {
             let retries = self.ftl.retry_steps(lpn);
             let txn = self.state.board.txn_mut(read);
             (txn.ppa, txn.retries) = (self.ftl.map.lookup(lpn).0, retries);
+            txn.slc = self.ftl.has_slc && self.ftl.lies_in_slc(lpn);
         }
     }
 }
@@ -479,9 +480,13 @@ impl Device {
             self.report_page_end(id);
         }
         let Transaction { owner, op, request, lpn, flow, on_completion, tag, .. } = *self.state.board.txn(id);
-        if owner == Owner::Gc {
+        if owner.collects() {
             self.gc.ended(id, &mut self.state, &mut self.ftl);
             return;
+        }
+        if let Some(idle) = self.folds_after {
+            self.gc.idle_time_is_over();
+            self.frontend.fold_at(self.state.now() + idle);
         }
         if owner == Owner::User && self.policy.known.ends {
             self.policy.ended(&self.state.board, id);

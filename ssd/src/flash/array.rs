@@ -186,7 +186,12 @@ impl Common {
             Latency::Gaussian { mean, sd } => (self.gaussian(mean, sd), None),
             Latency::ByPage(times) => (Duration::ZERO, Some(times)),
         };
-        let first = |txn: &Transaction| by_page.map_or(drawn, |times| times.at(txn.ppa % pages));
+        let slc = self.slc[op.index()];
+        let first = |txn: &Transaction| match by_page {
+            _ if txn.slc => slc,
+            Some(times) => times.at(txn.ppa % pages),
+            None => drawn,
+        };
         match self.retry_step {
             Some(step) if op == FlashOp::Read => {
                 for txn in command.iter() {

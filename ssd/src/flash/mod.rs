@@ -107,6 +107,8 @@ struct Common {
     /// difference: its array time is not drawn at random and, for programs and erases, no decision reads the expected end of a
     /// command and nothing can be paused.
     runs_on: [bool; 3],
+    /// Array times in SLC mode, by operation.
+    slc: [Duration; 3],
     /// Array time of one more try to read a page; `None` if all reads succeed at once.
     retry_step: Option<Duration>,
     /// Pages whose reads were tried again, and the steps they took.
@@ -125,6 +127,10 @@ impl Flash {
         });
         if config.retry.is_some() {
             constant[FlashOp::Read.index()] = None;
+        }
+        let slc = config.slc.as_ref().map(|slc| [slc.read, slc.program, slc.erase]);
+        if slc.is_some() {
+            constant = [None; 3];
         }
         let g = &config.geometry;
         let units = g.units() as usize;
@@ -158,6 +164,7 @@ impl Flash {
                 pauses,
                 elision_disabled: false,
                 runs_on: [false; 3],
+                slc: slc.unwrap_or_default(),
                 retry_step: config.retry.as_ref().map(|retry| retry.step),
                 retries: [0; 2],
                 rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0xcafe_f00d_d15e_a5e5),

@@ -1,5 +1,8 @@
-//! Blocks: which of a plane are free, open, sealed, or being emptied, and which logical page each written page holds.
+//! Blocks: which of a plane are free, open, sealed, in SLC mode, or being emptied, and which logical page each written page holds.
 
+mod slc;
+
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,6 +12,7 @@ use core::ops::Range;
 use flashlane_core::{Geometry, Lpn, PlaneId, Ppa};
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
+pub(super) use slc::SlcBlocks;
 
 use crate::config::{Config, Victim};
 
@@ -22,6 +26,8 @@ pub enum Stream {
     User,
     /// A page move of garbage collection.
     Gc,
+    /// A page move of folding, to native cells.
+    Fold,
 }
 
 /// State of a block.
@@ -35,6 +41,8 @@ pub(crate) enum Block {
     Sealed,
     /// Being emptied.
     Victim,
+    /// In SLC mode, or kept for that, and not being emptied.
+    Slc,
 }
 
 /// A block that takes pages.
@@ -74,6 +82,9 @@ pub struct Pool {
     blocks: Vec<Block>,
     erases: Vec<u32>,
     ages: Ages,
+    /// The blocks in SLC mode, once the run has begun. What is stored of a drive has nothing in them.
+    #[serde(skip)]
+    slc: Option<Box<SlcBlocks>>,
 }
 
 impl Pool {
@@ -94,7 +105,9 @@ impl Pool {
         let (blocks, pages) = (config.geometry.blocks_per_plane, config.geometry.pages_per_block);
         let keeps_ages = config.gc.victim == Victim::CostBenefit;
         let mut states = vec![Block::Free; blocks as usize];
+        let native = config.native_blocks();
         states[..sealed as usize].fill(Block::Sealed);
+        states[native as usize..].fill(Block::Slc);
         let mut user = None;
         let mut first_free = sealed;
         let mut valid_when_sealed = valid;
@@ -105,18 +118,19 @@ impl Pool {
             first_free += 1;
         }
         Pool {
-            free: (first_free..blocks).collect(),
+            free: (first_free..native).collect(),
             blocks: states,
             minima: GroupMinima::new(valid_when_sealed.len()),
             valid_when_sealed,
             erases: vec![0; blocks as usize],
             keeps_ages,
             ages: Ages::new(blocks, keeps_ages),
-            free_pages: (blocks - sealed) * pages - open_pages,
+            free_pages: (native - sealed) * pages - open_pages,
             frontiers: [user, None],
             board_stale: true,
             separate: config.gc.separate_frontier,
             wear_aware: config.ftl.wear_aware,
+            slc: None,
         }
     }
 
@@ -129,12 +143,15 @@ impl Pool {
     /// Pages that can still be written before anything is erased.
     #[inline]
     pub(super) fn free_pages(&self) -> u32 {
-        self.free_pages
+        self.free_pages + self.slc.as_ref().map_or(0, |slc| slc.free_pages())
     }
 
     /// Page offset in its block of the next page the host gets.
     #[inline]
     pub(super) fn next_page(&self, pages: u32) -> u32 {
+        if let Some(slc) = self.slc.as_ref().filter(|slc| slc.has_free_page(self.free_blocks())) {
+            return slc.next_page();
+        }
         self.frontiers[0].map_or(0, |f| if f.next == pages { 0 } else { f.next })
     }
 
@@ -148,8 +165,20 @@ impl Pool {
     /// block, that one is reserved too while no block is free.
     #[inline]
     pub(super) fn has_free_page(&self, pages: u32) -> bool {
+        match &self.slc {
+            None => self.has_native_page(pages, RESERVE),
+            Some(slc) => {
+                let kept = RESERVE + u32::from(slc.folds_static());
+                slc.has_free_page(self.free_blocks()) || slc.lets_pass() && self.has_native_page(pages, kept)
+            }
+        }
+    }
+
+    /// Whether the host can be given a page in native cells while `kept` blocks are reserved.
+    #[inline]
+    fn has_native_page(&self, pages: u32, kept: u32) -> bool {
         let open = self.frontiers[0].is_some_and(|f| f.next < pages);
-        (open && (self.separate || self.free_blocks() >= RESERVE)) || self.free_blocks() > RESERVE
+        (open && (self.separate || self.free_blocks() >= kept)) || self.free_blocks() > kept
     }
 
     /// The next physical page of a stream. `segment` returns a block's segment of the reverse map.
@@ -160,8 +189,13 @@ impl Pool {
         pages: u32,
         segment: impl FnOnce(u32) -> Segment,
     ) -> Option<FreshPage> {
-        if stream == Stream::User && !self.has_free_page(pages) {
-            return None;
+        if stream == Stream::User {
+            if !self.has_free_page(pages) {
+                return None;
+            }
+            if self.slc.as_ref().is_some_and(|slc| slc.has_free_page(self.free_blocks())) {
+                return self.take_slc_page(pages, segment);
+            }
         }
         let (first, _) = self.take(stream, 1, pages, segment)?;
         Some(FreshPage { ppa: Ppa(first.block * pages + first.next), page: first.next, segment: first.segment })
@@ -188,7 +222,7 @@ impl Pool {
         pages: u32,
         segment: impl FnOnce(u32) -> Segment,
     ) -> Option<(Frontier, u32)> {
-        let which = if stream == Stream::Gc && self.separate { 1 } else { 0 };
+        let which = if stream != Stream::User && self.separate { 1 } else { 0 };
         let first = match self.frontiers[which] {
             Some(frontier) if frontier.next < pages => frontier,
             _ => self.open_block(pages, segment)?,
@@ -256,6 +290,7 @@ impl Pool {
         let of_block = |(block, &valid): (usize, &u16)| match self.blocks[block] {
             Block::Free => 0,
             Block::Open => u32::from(valid) - (pages - self.written(block as u32, pages)),
+            Block::Slc => u32::from(valid) - self.slc_pages_left(block as u32),
             Block::Sealed | Block::Victim => u32::from(valid),
         };
         self.valid_when_sealed.iter().enumerate().map(of_block).sum()
@@ -263,15 +298,22 @@ impl Pool {
 
     /// Marks a sealed block as the plane's victim.
     pub(crate) fn becomes_victim(&mut self, block: u32) {
-        debug_assert!(self.is_sealed(block));
+        debug_assert!(self.is_sealed(block) || self.is_slc(block));
         self.blocks[block as usize] = Block::Victim;
     }
 
     /// Records the erase of a victim: its block is free again.
     pub(super) fn erased(&mut self, block: u32, pages: u32) {
         debug_assert_eq!(self.blocks[block as usize], Block::Victim);
-        self.blocks[block as usize] = Block::Free;
         self.erases[block as usize] += 1;
+        if let Some(slc) = self.slc.as_mut().filter(|slc| slc.holds(block))
+            && !slc.erased(block)
+        {
+            self.blocks[block as usize] = Block::Slc;
+            self.valid_when_sealed[block as usize] = 0;
+            return;
+        }
+        self.blocks[block as usize] = Block::Free;
         self.free.push_back(block);
         self.free_pages += pages;
     }
@@ -302,7 +344,12 @@ impl Pool {
                 let open = |f: &&Frontier| f.block == block && f.next < pages;
                 self.frontiers.iter().flatten().find(open).map_or(0, |f| f.next)
             }
-            Block::Sealed | Block::Victim => pages,
+            Block::Sealed => pages,
+            Block::Slc | Block::Victim => match self.slc.as_ref() {
+                Some(slc) if slc.holds(block) => slc.written(block),
+                None if self.blocks[block as usize] == Block::Slc => 0,
+                _ => pages,
+            },
         }
     }
 
@@ -321,6 +368,9 @@ impl Pool {
                     assert_eq!(bits, valid_when_sealed - (pages - self.written(block, pages)), "block {block} is open")
                 }
                 Block::Sealed => assert_eq!(bits, valid_when_sealed, "block {block} is sealed"),
+                Block::Slc => {
+                    assert_eq!(bits, valid_when_sealed - self.slc_pages_left(block), "block {block} is in SLC mode")
+                }
                 Block::Victim => assert!(
                     bits <= valid_when_sealed,
                     "block {block} is a victim: {bits} of {valid_when_sealed} are left"
@@ -551,6 +601,7 @@ mod tests {
                 separate: true,
                 wear_aware: false,
                 keeps_ages: false,
+                slc: None,
                 valid_when_sealed,
                 minima: GroupMinima::new(count),
                 blocks,

@@ -13,7 +13,7 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 pub(crate) use blocks::{Block, GroupMinima, Pool, Stream};
-use blocks::{FreshPage, Reverse};
+use blocks::{FreshPage, Reverse, SlcBlocks};
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
 pub(crate) use mapping::written_groups_bytes;
 use mapping::{Map, PageFlows, Validity};
@@ -32,10 +32,14 @@ use crate::config::Config;
 pub struct FtlTotals {
     /// Pages programmed for the host (buffer evictions included).
     pub user_programs: u64,
+    /// Pages programmed in SLC mode.
+    pub slc_programs: u64,
     /// Pages programmed by garbage collection.
     pub gc_programs: u64,
     /// Translation pages programmed, not by garbage collection.
     pub mapping_programs: u64,
+    /// Pages programmed by folding.
+    pub fold_programs: u64,
     /// Blocks erased.
     pub erases: u64,
     /// Mapped pages that were trimmed.
@@ -59,6 +63,8 @@ pub struct Ftl {
     pub(crate) cache: Option<MappingCache>,
     /// How often reads are tried again; `None` if all succeed at once.
     retries: Option<Retries>,
+    /// Whether blocks are in SLC mode ([`Ftl::begin_slc`]).
+    pub(crate) has_slc: bool,
     /// Totals since the start.
     pub totals: FtlTotals,
 }
@@ -91,8 +97,42 @@ impl Ftl {
             page_flows: None,
             cache: None,
             retries: Retries::of(config),
+            has_slc: false,
             totals: FtlTotals::default(),
         }
+    }
+
+    /// From now on writes go first to blocks in SLC mode, if `config` has any: before the run there is nothing in them.
+    pub(crate) fn begin_slc(&mut self, config: &Config) {
+        let Some(slc) = &config.slc else { return };
+        self.has_slc = true;
+        self.pools.iter_mut().for_each(|pool| pool.begin_slc(SlcBlocks::new(config, slc)));
+    }
+
+    /// Whether the block of a page is in SLC mode.
+    #[inline(always)]
+    pub(crate) fn is_slc(&self, plane: PlaneId, ppa: Ppa) -> bool {
+        self.has_slc && self.pools[plane.index()].is_slc(self.block_size.quotient(ppa.0.into()) as u32)
+    }
+
+    /// Whether the current copy of a logical page is in SLC mode; not if there is none.
+    pub(crate) fn lies_in_slc(&self, lpn: Lpn) -> bool {
+        self.has_slc && self.current(lpn).is_some_and(|(plane, ppa)| self.is_slc(plane, ppa))
+    }
+
+    /// Whether a page is the first of its block.
+    pub(crate) fn is_first_of_block(&self, ppa: Ppa) -> bool {
+        self.block_size.split(ppa.0.into()).1 == 0
+    }
+
+    /// Pages in SLC mode that hold the current copy of a logical page, those of blocks that are being folded aside.
+    pub(crate) fn valid_slc_pages(&self) -> u64 {
+        self.pools.iter().map(|pool| u64::from(pool.valid_slc_pages())).sum()
+    }
+
+    /// Whether the host can be given a page of a plane.
+    pub(crate) fn has_free_page(&self, plane: PlaneId) -> bool {
+        self.pools[plane.index()].has_free_page(self.geometry.pages_per_block)
     }
 
     /// Erased blocks of a plane.
@@ -155,13 +195,14 @@ impl Ftl {
         self.pools.iter_mut().for_each(Pool::reset_wear);
     }
 
-    /// Further steps that a read of the current copy of `lpn` takes: none for a page never written.
+    /// Further steps that a read of the current copy of `lpn` takes: none for a page never written, nor for one in SLC mode.
     #[inline(always)]
     pub fn retry_steps(&self, lpn: Lpn) -> u8 {
         match &self.retries {
             None => 0,
             Some(retries) => self.current(lpn).map_or(0, |(plane, ppa)| {
-                retries.steps(lpn, self.pools[plane.index()].erases_of(self.block_size.quotient(ppa.0.into()) as u32))
+                let (pool, block) = (&self.pools[plane.index()], self.block_size.quotient(ppa.0.into()) as u32);
+                if pool.is_slc(block) { 0 } else { retries.steps(lpn, pool.erases_of(block)) }
             }),
         }
     }
@@ -284,6 +325,9 @@ impl Ftl {
             Some(cache) if cache.is_translation_page(lpn) => self.totals.mapping_programs += 1,
             _ => self.totals.user_programs += 1,
         }
+        if self.has_slc {
+            self.totals.slc_programs += u64::from(self.is_slc(plane, fresh.ppa));
+        }
         if let Some((old_plane, old)) = self.current(lpn) {
             self.validity.invalidate(old_plane, old);
             self.pools[old_plane.index()].lost_a_page(self.block_size.quotient(old.0.into()) as u32);
@@ -292,15 +336,18 @@ impl Ftl {
         Some(fresh.ppa)
     }
 
-    /// Maps `lpn`, whose current copy is at `from` in a victim of `plane`, to another physical page of that plane. The caller
-    /// passes `from` because reading the map would be a cache miss on a large drive.
+    /// Maps `lpn`, whose current copy is at `from` in a victim of `plane`, to another physical page of that plane, for `stream`. The
+    /// caller passes `from` because reading the map would be a cache miss on a large drive.
     #[inline(always)]
-    pub fn move_page(&mut self, lpn: Lpn, plane: PlaneId, from: Ppa) -> Ppa {
+    pub fn move_page(&mut self, lpn: Lpn, plane: PlaneId, from: Ppa, stream: Stream) -> Ppa {
         debug_assert!(self.current(lpn) == Some((plane, from)), "moves the current copy");
         let segment = |block| self.reverse.open(plane, block);
-        let fresh = self.pools[plane.index()].take_page(Stream::Gc, self.geometry.pages_per_block, segment);
+        let fresh = self.pools[plane.index()].take_page(stream, self.geometry.pages_per_block, segment);
         let fresh = fresh.expect("one block is kept for moves");
-        self.totals.gc_programs += 1;
+        match stream {
+            Stream::Fold => self.totals.fold_programs += 1,
+            _ => self.totals.gc_programs += 1,
+        }
         self.validity.invalidate(plane, from);
         self.fill(lpn, plane, &fresh);
         fresh.ppa
@@ -339,7 +386,7 @@ impl Ftl {
     #[inline(always)]
     pub fn publish_page(&mut self, board: &mut Board, plane: PlaneId, stream: Stream) -> bool {
         let pool = &mut self.pools[plane.index()];
-        if core::mem::take(&mut pool.board_stale) {
+        if core::mem::take(&mut pool.board_stale) || pool.has_slc() {
             return false;
         }
         let board_view = &mut board.planes[plane.index()];

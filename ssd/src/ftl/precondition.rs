@@ -58,7 +58,7 @@ impl Initial {
         let written = data + config.translation_pages_of(data);
         let longest = written.div_ceil(planes);
         let (sealed, open_pages, valid) = if steady {
-            let sealed = g.blocks_per_plane - config.gc.start_blocks - 1;
+            let sealed = config.native_blocks() - config.gc.start_blocks - 1;
             (sealed, 0, steady_profile(sealed, pages, longest))
         } else {
             let stored = config.stored_pages().div_ceil(planes);

@@ -1,5 +1,5 @@
 //! Garbage collection: victims, the moves of their valid pages, their erases, and the collection done before a write that triggers
-//! it (model 0.8).
+//! it (model 0.8); folding, which does the same with full blocks in SLC mode (model 0.14).
 //!
 //! Owns the collection jobs, the pinned blocks and, unit by unit, the waiting moves and erases. It returns the transaction that
 //! a unit begins next and never begins one itself. It must never know the scheduler or the flash's timing. A victim's valid pages
@@ -11,7 +11,7 @@ mod victim;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use flashlane_core::board::{ForegroundGc, Service};
+use flashlane_core::board::{Command, ForegroundGc, Service};
 use flashlane_core::decide::GcQuota;
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
@@ -21,6 +21,7 @@ use rand_pcg::Pcg64Mcg;
 pub(crate) use replay::UsedRest;
 pub(crate) use replay::bytes_of_writes;
 pub use replay::{Overwritten, Replay, Replayed, SavedState};
+pub(crate) use victim::Need;
 use victim::{Jobs, Pins};
 
 use crate::config::Config;
@@ -39,6 +40,8 @@ pub(crate) struct Gc {
     page_on_bus: u32,
     /// Planes from which a page was rewritten to another plane, and which need collection ([`Gc::page_left`]).
     emptied: Vec<PlaneId>,
+    /// Whether full blocks in SLC mode are folded because the device has nothing else to do.
+    folds_in_idle_time: bool,
     /// Moves dropped because their page was overwritten first.
     pub(crate) stale_moves: u64,
     /// Erases that had to wait for reads of a pinned block.
@@ -53,10 +56,11 @@ impl Gc {
     /// The translation layer and the garbage collection of an idle device in the state `replayed`; without one, in the state that
     /// the formulas of `config` give.
     pub(crate) fn first(config: &Config, replayed: Option<Replayed>, free: bool) -> (Ftl, Gc) {
-        let (ftl, jobs) = match replayed {
+        let (mut ftl, jobs) = match replayed {
             Some(Replayed { ftl, jobs, .. }) => (ftl, jobs),
             None => (Ftl::new(config), Jobs::new(config)),
         };
+        ftl.begin_slc(config);
         let g = &config.geometry;
         let gc = Gc {
             moves: Moves::new(g.units() as usize, g.planes() as usize),
@@ -65,6 +69,7 @@ impl Gc {
             free,
             page_on_bus: config.page_on_bus(),
             emptied: Vec::new(),
+            folds_in_idle_time: false,
             stale_moves: 0,
             late_erases: 0,
             free_page_stalls: 0,
@@ -88,6 +93,11 @@ impl Gc {
         (self.jobs.victims, self.jobs.victim_valid)
     }
 
+    /// Blocks in SLC mode whose folding began.
+    pub(crate) fn folds(&self) -> u64 {
+        self.jobs.folds
+    }
+
     // When collecting begins.
 
     /// A page was written in `plane` for `stream`: updates the board, and starts to collect the plane if needed.
@@ -104,7 +114,7 @@ impl Gc {
     fn update_plane(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) {
         ftl.publish(&mut state.board, plane);
         if self.jobs.needs_collection(plane, ftl) {
-            self.start(plane, state, ftl);
+            self.start(plane, Need::Blocks, state, ftl);
         }
     }
 
@@ -121,18 +131,24 @@ impl Gc {
     #[inline(always)]
     pub(crate) fn collect_emptied(&mut self, state: &mut State, ftl: &mut Ftl) {
         while let Some(plane) = self.emptied.pop() {
-            self.start(plane, state, ftl);
+            self.start(plane, Need::Blocks, state, ftl);
         }
     }
 
-    /// Starts to collect `plane`, unless it is being collected already or no sealed block has an invalid page.
-    pub(crate) fn start(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) {
+    /// Starts to collect `plane` or to fold a block of it, unless either is under way or there is no block for it.
+    pub(crate) fn start(&mut self, plane: PlaneId, need: Need, state: &mut State, ftl: &mut Ftl) {
         if self.free {
-            while self.jobs.needs_collection(plane, ftl) && self.collect_for_free(plane, state, ftl) {}
+            let lacks = |ftl: &Ftl| match need {
+                Need::Blocks => false,
+                Need::Page => !ftl.has_free_page(plane),
+                Need::Idle => true,
+            };
+            while lacks(ftl) && self.collect_for_free(plane, need, state, ftl) {}
+            while self.jobs.needs_collection(plane, ftl) && self.collect_for_free(plane, Need::Blocks, state, ftl) {}
             ftl.publish(&mut state.board, plane);
             return;
         }
-        let Some(block) = self.choose_victim(plane, state, ftl) else { return };
+        let Some(block) = self.choose_victim(plane, need, state, ftl) else { return };
         ftl.publish(&mut state.board, plane);
         let unit = state.board.home_of(plane).0;
         let pages = self.moves.list(plane);
@@ -152,8 +168,8 @@ impl Gc {
     }
 
     /// Opens a job in `plane`; returns its victim.
-    fn choose_victim(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) -> Option<u32> {
-        let job = self.jobs.open(plane, ftl)?;
+    fn choose_victim(&mut self, plane: PlaneId, need: Need, state: &mut State, ftl: &mut Ftl) -> Option<u32> {
+        let job = self.jobs.open(plane, need, ftl)?;
         let shown = &mut state.board.planes[plane.index()];
         (shown.collecting, shown.victim_pages) = (true, job.moves_left);
         state.log(|| Event::VictimChosen { plane, block: job.block, valid: job.moves_left });
@@ -162,12 +178,13 @@ impl Gc {
 
     /// Empties and erases a victim at this instant, without flash operations; a pinned one is erased when its last read has ended.
     /// Returns whether one was found.
-    fn collect_for_free(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) -> bool {
-        let Some(block) = self.choose_victim(plane, state, ftl) else { return false };
+    fn collect_for_free(&mut self, plane: PlaneId, need: Need, state: &mut State, ftl: &mut Ftl) -> bool {
+        let Some(block) = self.choose_victim(plane, need, state, ftl) else { return false };
+        let stream = stream_of(self.jobs.owner(plane));
         let pages = self.moves.list(plane);
         ftl.valid_pages(plane, block, pages);
         for &(old, lpn) in pages.iter() {
-            let ppa = ftl.move_page(lpn, plane, old);
+            let ppa = ftl.move_page(lpn, plane, old, stream);
             state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
         }
         self.jobs.all_moved(plane);
@@ -249,7 +266,8 @@ impl Gc {
             state.board.units[unit.index()].gc.reads -= 1;
             if ftl.validity.is_valid(next.plane, next.from) {
                 let size = (self.page_on_bus, state.board.facts.transfer_page);
-                let read = new_transaction(next, unit, FlashOp::Read, size, Stage::InService, state);
+                let owner = self.jobs.owner(next.plane);
+                let read = new_transaction(next, unit, (FlashOp::Read, owner), size, Stage::InService, state);
                 state.board.txn_mut(read).retries = ftl.retry_steps(next.lpn);
                 return read;
             }
@@ -271,12 +289,13 @@ impl Gc {
             self.drop_move(serial, plane, state);
             return TxnId::NONE;
         }
-        let ppa = ftl.move_page(lpn, plane, from);
-        (txn.ppa, txn.stage) = (ppa.0, Stage::InService);
+        let stream = stream_of(txn.owner);
+        let ppa = ftl.move_page(lpn, plane, from, stream);
+        (txn.ppa, txn.slc, txn.stage) = (ppa.0, false, Stage::InService);
         ftl.count_move(lpn, &mut state.board);
         ftl.entry_moved(lpn);
         state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
-        self.page_written(plane, Stream::Gc, state, ftl);
+        self.page_written(plane, stream, state, ftl);
         id
     }
 
@@ -356,7 +375,7 @@ impl Gc {
     #[cold]
     fn report_waiting(&self, txn: u64, op: FlashOp, lpn: Lpn, plane: PlaneId, state: &mut State) {
         let bytes = if op == FlashOp::Erase { 0 } else { self.page_on_bus };
-        let (request, flow, owner) = (None, FlowId(0), Owner::Gc);
+        let (request, flow, owner) = (None, FlowId(0), self.jobs.owner(plane));
         state.log(|| Event::Queued { txn, request, flow, op, owner, lpn, plane, bytes });
     }
 }
@@ -369,12 +388,18 @@ fn has_work(unit: UnitId, state: &mut State) {
     }
 }
 
-/// Creates a transaction of garbage collection.
+/// What pages are moved for.
+#[inline(always)]
+fn stream_of(owner: Owner) -> Stream {
+    if owner == Owner::Fold { Stream::Fold } else { Stream::Gc }
+}
+
+/// Creates a transaction of garbage collection, or of folding: its read and its erase are of a block in SLC mode.
 #[inline(always)]
 fn new_transaction(
     moved: Move,
     unit: UnitId,
-    op: FlashOp,
+    (op, owner): (FlashOp, Owner),
     (bytes, transfer): (u32, Duration),
     stage: Stage,
     state: &mut State,
@@ -393,11 +418,51 @@ fn new_transaction(
         unit,
         slot,
         op,
-        owner: Owner::Gc,
+        owner,
+        slc: owner == Owner::Fold,
         stage,
         ..Transaction::EMPTY
     };
     id
+}
+
+// Folding while the device has nothing else to do.
+
+impl Gc {
+    /// No user transaction has been in the device for as long as the configuration says: full blocks in SLC mode are folded, one after
+    /// the other in each plane, until there is one.
+    #[cold]
+    pub(crate) fn fold_in_idle_time(&mut self, state: &mut State, ftl: &mut Ftl) {
+        self.folds_in_idle_time = true;
+        for plane in (0..state.board.planes.len() as u16).map(PlaneId) {
+            self.start(plane, Need::Idle, state, ftl);
+        }
+    }
+
+    /// Folds the next block of a plane, unless there is a user transaction by now.
+    fn fold_on(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) {
+        self.folds_in_idle_time = !has_user_transactions(&state.board);
+        if self.folds_in_idle_time {
+            self.start(plane, Need::Idle, state, ftl);
+        }
+    }
+
+    /// A user transaction has ended: no further block is folded before the device has been idle again.
+    #[inline(always)]
+    pub(crate) fn idle_time_is_over(&mut self) {
+        self.folds_in_idle_time = false;
+    }
+}
+
+/// Whether a transaction of the host or the buffer waits or is in service.
+pub(crate) fn has_user_transactions(board: &Board) -> bool {
+    let serves = |command: &Command| !command.owner.collects();
+    board.any_unplaced()
+        || board.units.iter().any(|unit| {
+            unit.user_waiting() > 0
+                || unit.service == Service::Busy && serves(&unit.command)
+                || unit.paused.lead.is_some() && serves(&unit.paused)
+        })
 }
 
 // From an emptied victim to its erase, which waits for the reads that need a page of the block ([`Pins`]).
@@ -412,7 +477,8 @@ impl Gc {
         let unit = state.board.home_of(plane).0;
         let from = Ppa(block * state.board.facts.geometry.pages_per_block);
         let erase = Move { plane, from, lpn: Lpn(0), serial: state.take_serials(1), since: state.now() };
-        let id = new_transaction(erase, unit, FlashOp::Erase, (0, Duration::ZERO), Stage::Waiting, state);
+        let op = (FlashOp::Erase, self.jobs.owner(plane));
+        let id = new_transaction(erase, unit, op, (0, Duration::ZERO), Stage::Waiting, state);
         if state.log.on {
             self.report_waiting(erase.serial, FlashOp::Erase, Lpn(0), plane, state);
         }
@@ -452,7 +518,10 @@ impl Gc {
     fn block_erased(&mut self, plane: PlaneId, block: u32, state: &mut State, ftl: &mut Ftl) {
         self.close(plane, block, state, ftl);
         if self.jobs.needs_collection(plane, ftl) {
-            self.start(plane, state, ftl);
+            self.start(plane, Need::Blocks, state, ftl);
+        }
+        if self.folds_in_idle_time {
+            self.fold_on(plane, state, ftl);
         }
         ftl.publish(&mut state.board, plane);
     }

@@ -19,9 +19,9 @@ use rand_pcg::Pcg64Mcg;
 use serde::de::{DeserializeSeed, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::victim::{self, Jobs};
+use super::victim::{self, Jobs, Need};
 use crate::config::{Config, ConfigError, Precondition, Victim};
-use crate::ftl::{Ftl, PlaneReplay, PlaneStates, Tables};
+use crate::ftl::{Ftl, PlaneReplay, PlaneStates, Stream, Tables};
 
 /// How many writes or moves ahead the map entry of a page is prefetched.
 const PREFETCH_DISTANCE: usize = 16;
@@ -241,13 +241,13 @@ impl Jobs {
 
     /// Empties and erases a victim of the plane. Returns whether one was found.
     fn collect_at_once(&mut self, plane: PlaneId, ftl: &mut Ftl, pages: &mut Vec<(Ppa, Lpn)>) -> bool {
-        let Some(job) = self.open(plane, ftl) else { return false };
+        let Some(job) = self.open(plane, Need::Blocks, ftl) else { return false };
         ftl.valid_pages(plane, job.block, pages);
         for (number, &(from, lpn)) in pages.iter().enumerate() {
             if let Some(&(_, later)) = pages.get(number + PREFETCH_DISTANCE) {
                 ftl.map.prefetch(later);
             }
-            ftl.move_page(lpn, plane, from);
+            ftl.move_page(lpn, plane, from, Stream::Gc);
         }
         ftl.erased(plane, job.block);
         self.close(plane);
@@ -288,6 +288,7 @@ mod tests {
         Config {
             geometry,
             retry: None,
+            slc: None,
             nand: Nand {
                 read: array(75),
                 program: array(1300),

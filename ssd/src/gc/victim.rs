@@ -3,11 +3,11 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use flashlane_core::PlaneId;
+use flashlane_core::{Owner, PlaneId};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-use crate::config::{Config, Victim};
+use crate::config::{Config, FullCache, Victim};
 use crate::ftl::{Block, Ftl, GroupMinima, Pool};
 
 /// A plane's victim and the work left to empty it.
@@ -17,6 +17,19 @@ pub(super) struct Job {
     pub(super) block: u32,
     /// Page moves not yet ended.
     pub(super) moves_left: u32,
+    /// Garbage collection, or folding.
+    pub(super) owner: Owner,
+}
+
+/// Why a job is opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Need {
+    /// The plane has too few free blocks.
+    Blocks,
+    /// A write waits for a page.
+    Page,
+    /// No user transaction has been in the device for some time, and there may be blocks to fold.
+    Idle,
 }
 
 /// The jobs of all planes.
@@ -25,11 +38,15 @@ pub(super) struct Jobs {
     planes: Vec<Option<Job>>,
     victim: Victim,
     start_blocks: u32,
+    /// Whether writes that find the SLC cache full go to native cells.
+    direct: bool,
     rng: Pcg64Mcg,
     /// Victims chosen.
     pub(super) victims: u64,
     /// Valid pages in them when they were chosen.
     pub(super) victim_valid: u64,
+    /// Blocks in SLC mode whose folding began.
+    pub(super) folds: u64,
 }
 
 impl Jobs {
@@ -39,9 +56,11 @@ impl Jobs {
             planes: alloc::vec![None; config.geometry.planes() as usize],
             victim: config.gc.victim,
             start_blocks: config.gc.start_blocks,
+            direct: config.slc.as_ref().is_none_or(|slc| slc.full == FullCache::Direct),
             rng: Pcg64Mcg::new(((config.seed as u128) << 64) | 0x5eed_0f7c_11ec_7013),
             victims: 0,
             victim_valid: 0,
+            folds: 0,
         }
     }
 
@@ -61,12 +80,35 @@ impl Jobs {
         self.planes[plane.index()].is_none() && ftl.free_blocks(plane) < self.start_blocks
     }
 
-    /// Chooses a victim in `plane` and opens a job, however many blocks are free. `None` when the plane has a job already or no
-    /// sealed block has an invalid page.
-    pub(super) fn open(&mut self, plane: PlaneId, ftl: &mut Ftl) -> Option<Job> {
+    /// Opens a job in `plane`, however many blocks are free: a block in SLC mode is folded, or a victim is chosen. `None` when the plane
+    /// has a job already, or there is neither.
+    pub(super) fn open(&mut self, plane: PlaneId, need: Need, ftl: &mut Ftl) -> Option<Job> {
         if self.planes[plane.index()].is_some() {
             return None;
         }
+        let job = if ftl.has_slc { self.open_fold(plane, need, ftl) } else { None };
+        let job = match job {
+            None if need != Need::Idle => self.open_collection(plane, ftl),
+            job => job,
+        };
+        self.planes[plane.index()] = job;
+        job
+    }
+
+    /// The job of folding the block in SLC mode that is next. For free blocks that is one which gives a free block, before any victim: the
+    /// cache has no more of the plane's blocks than are free beyond those that garbage collection wants.
+    #[cold]
+    fn open_fold(&mut self, plane: PlaneId, need: Need, ftl: &mut Ftl) -> Option<Job> {
+        let native_only = need == Need::Blocks || need == Need::Page && self.direct;
+        let (pool, pages) = ftl.pool_mut(plane);
+        let block = pool.begin_fold(native_only, pages)?;
+        self.folds += 1;
+        let moves_left = u32::from(pool.valid_when_sealed()[block as usize]);
+        Some(Job { block, moves_left, owner: Owner::Fold })
+    }
+
+    /// The job of collecting the block that the policy chooses.
+    fn open_collection(&mut self, plane: PlaneId, ftl: &mut Ftl) -> Option<Job> {
         let (pool, pages) = ftl.pool_mut(plane);
         let Some(block) = choose(self.victim, pool, pages, &mut self.rng) else {
             pool.board_stale = true;
@@ -76,9 +118,12 @@ impl Jobs {
         pool.becomes_victim(block);
         self.victims += 1;
         self.victim_valid += u64::from(valid);
-        let job = Job { block, moves_left: valid };
-        self.planes[plane.index()] = Some(job);
-        Some(job)
+        Some(Job { block, moves_left: valid, owner: Owner::Gc })
+    }
+
+    /// On whose behalf the job of `plane` runs.
+    pub(super) fn owner(&self, plane: PlaneId) -> Owner {
+        self.planes[plane.index()].map_or(Owner::Gc, |job| job.owner)
     }
 
     /// Counts the end of a page move of `plane`'s job. Returns the block to erase if it was the last.
@@ -246,7 +291,7 @@ mod tests {
                         Block::Open => Block::Sealed,
                         Block::Sealed if valid[b] > 0 && sample(8) > 0 => Block::Sealed,
                         Block::Sealed => Block::Victim,
-                        Block::Victim => Block::Free,
+                        Block::Victim | Block::Slc => Block::Free,
                     };
                     match states[b] {
                         Block::Open => valid[b] = pages as u16,
@@ -272,8 +317,8 @@ mod tests {
     /// A pool in which every third block may be chosen, the `i`-th of them with `valid_of(i)` valid pages. The others have valid pages
     /// only, or are free, open or victims.
     fn every_third(blocks: usize, valid_of: fn(usize) -> u16) -> Pool {
-        let others = [Block::Free, Block::Open, Block::Victim];
-        let state = |b: usize| if b.is_multiple_of(3) || b % 3 == 1 { Block::Sealed } else { others[b / 3 % 3] };
+        let others = [Block::Free, Block::Open, Block::Victim, Block::Slc];
+        let state = |b: usize| if b.is_multiple_of(3) || b % 3 == 1 { Block::Sealed } else { others[b / 3 % 4] };
         let valid = |b: usize| if b % 3 == 1 { PAGES as u16 } else { valid_of(b / 3) };
         Pool::of((0..blocks).map(state).collect(), (0..blocks).map(valid).collect())
     }

@@ -215,6 +215,7 @@ impl Explainer {
             | Event::Ended { .. }
             | Event::VictimChosen { .. }
             | Event::Unmapped { .. }
+            | Event::SlcOpened { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }
@@ -264,7 +265,7 @@ impl Explainer {
         let Some(Command { own: command, .. }) = self.flight.command_mut(number) else { return };
         if is_first {
             let of_map = owner == Owner::Mapping;
-            command.work = Occupant { flow: (owner != Owner::Gc).then_some(flow.0), op: op.index() as u8, of_map };
+            command.work = Occupant { flow: (!owner.collects()).then_some(flow.0), op: op.index() as u8, of_map };
             command.oldest = serial;
         }
         command.oldest = command.oldest.min(serial);

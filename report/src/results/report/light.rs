@@ -27,6 +27,7 @@ fn of_run(run: &SchedulerResult) -> SchedulerResult {
         waiting_writes: run.device.waiting_writes.clone(),
         gc: run.device.gc.clone(),
         write_amplification_by: run.device.write_amplification_by.clone(),
+        slc: run.device.slc.clone(),
         read_retries: run.device.read_retries.clone(),
         ..run.device
     };

@@ -84,6 +84,8 @@ fn name(op: FlashOp, owner: Owner) -> &'static str {
         (FlashOp::Program, Owner::Gc) => "move: program",
         (FlashOp::Read, Owner::Mapping) => "map: read",
         (FlashOp::Program, Owner::Mapping) => "map: program",
+        (FlashOp::Read, Owner::Fold) => "fold: read",
+        (FlashOp::Program, Owner::Fold) => "fold: program",
         (FlashOp::Read, _) => "read",
         (FlashOp::Program, _) => "program",
         (FlashOp::Erase, _) => "erase",
@@ -100,7 +102,7 @@ fn beginning(track: u64, command: &Command<Shown>) -> Slice<'_> {
 /// Which counter a transaction belongs to.
 fn kind(transaction: &Transaction<()>) -> usize {
     match (transaction.owner, transaction.op) {
-        (Owner::Gc, _) => 2,
+        (Owner::Gc | Owner::Fold, _) => 2,
         (_, FlashOp::Read) => 0,
         _ => 1,
     }
@@ -226,6 +228,7 @@ impl<W: Write + Send + 'static> Timeline<W> {
             | Event::ArrayEnded { .. }
             | Event::Paused { .. }
             | Event::Ended { .. }
+            | Event::SlcOpened { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => Ok(()),
         }

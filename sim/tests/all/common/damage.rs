@@ -158,6 +158,6 @@ fn change(event: &mut Event, draw: u32) {
             1 => lpn.0 = by(lpn.0.into()) as u32,
             _ => *pages = by((*pages).into()) as u32,
         },
-        Event::Erased { block, .. } => *block = by((*block).into()) as u32,
+        Event::SlcOpened { block, .. } | Event::Erased { block, .. } => *block = by((*block).into()) as u32,
     }
 }

@@ -28,6 +28,7 @@ pub fn table1(channels: u32, chips: u32) -> Config {
     Config {
         geometry,
         retry: None,
+        slc: None,
         nand: Nand {
             read: Latency::Constant(Duration::from_us(75)),
             program: Latency::Constant(Duration::from_us(1300)),

@@ -1,0 +1,226 @@
+//! Blocks in SLC mode: when they are opened, what goes there, and when they are folded.
+//!
+//! Of each plane it keeps which blocks are in SLC mode and in which order they were filled; how full they are, [`super::pages`] knows.
+//! Written from model 0.14 and the doc comments of the configuration.
+
+use std::collections::VecDeque;
+
+use flashlane_core::transaction::{FlashOp, Owner};
+use flashlane_core::{Duration, PlaneId, Time};
+use flashlane_ssd::config::{Config, FullCache};
+
+use super::choice::Choice;
+use super::pages::{Pages, Place};
+use super::rule::{Log, Rule};
+use super::transactions::Txn;
+use super::victims::Victims;
+
+/// The cache of a plane. Blocks are counted inside the plane.
+#[derive(Clone, Default, Debug)]
+struct Plane {
+    open: Option<u32>,
+    /// Erased static blocks.
+    erased: u32,
+    /// Full blocks, in the order in which they were filled.
+    filled: VecDeque<u32>,
+    folding: Option<u32>,
+}
+
+/// The caches of all planes, and what the times of folding depend on.
+#[derive(Debug)]
+pub(super) struct Slc {
+    pages: u32,
+    pages_per_block: u32,
+    first_static: u32,
+    start_blocks: u32,
+    dynamic: bool,
+    full: FullCache,
+    idle: Option<Duration>,
+    planes: Vec<Plane>,
+    /// Transactions of hosts and the buffer that have not ended, and of them the programs that wait.
+    live: u64,
+    waiting_writes: u64,
+    last_end: Time,
+}
+
+impl Slc {
+    /// The empty cache of a device of `config`, if it has one.
+    pub(super) fn new(config: &Config) -> Option<Slc> {
+        let slc = config.slc.as_ref()?;
+        let geometry = &config.geometry;
+        let plane = Plane { erased: slc.static_blocks, ..Plane::default() };
+        Some(Slc {
+            pages: geometry.pages_per_block / slc.bits,
+            pages_per_block: geometry.pages_per_block,
+            first_static: geometry.blocks_per_plane - slc.static_blocks,
+            start_blocks: config.gc.start_blocks,
+            dynamic: slc.dynamic,
+            full: slc.full,
+            idle: slc.idle,
+            planes: vec![plane; geometry.planes() as usize],
+            live: 0,
+            waiting_writes: 0,
+            last_end: Time::ZERO,
+        })
+    }
+
+    /// Whether the cache of a plane has a page for a write.
+    fn has_page(&self, plane: PlaneId, choice: &mut Choice, pages: &Pages) -> bool {
+        let cache = &self.planes[plane.index()];
+        cache.open.is_some() || cache.erased > 0 || self.dynamic && self.has_spare_block(plane, choice, pages)
+    }
+
+    /// Whether a plane has more free blocks than collection wants; yes if that is not known.
+    fn has_spare_block(&self, plane: PlaneId, choice: &mut Choice, pages: &Pages) -> bool {
+        choice.free_blocks(plane, pages).is_none_or(|free| free > self.start_blocks)
+    }
+
+    /// A block was opened in SLC mode.
+    pub(super) fn opened(&mut self, plane: PlaneId, block: u32, choice: &mut Choice, pages: &mut Pages, log: &mut Log) {
+        let index = pages.block(plane, block);
+        let fault = if pages.is_slc(index) || pages.written(index).is_some_and(|written| written > 0) {
+            Some("it is not erased")
+        } else if self.planes[plane.index()].open.is_some() {
+            Some("another takes pages")
+        } else if block >= self.first_static {
+            None
+        } else if !self.dynamic || self.planes[plane.index()].erased > 0 {
+            Some("it is not static")
+        } else {
+            (!self.has_spare_block(plane, choice, pages)).then_some("the plane has too few free blocks")
+        };
+        log.check(fault.is_none(), Rule::SlcOpen, || {
+            format!("{} was opened in SLC mode and {}.", pages.describe(index), fault.unwrap_or_default())
+        });
+        pages.enter_slc(index);
+        let cache = &mut self.planes[plane.index()];
+        cache.open = Some(block);
+        cache.erased = cache.erased.saturating_sub(u32::from(block >= self.first_static));
+    }
+
+    /// A page is about to be written; `old` is where it was until now.
+    pub(super) fn mapped(
+        &mut self,
+        (plane, ppa): (PlaneId, u32),
+        old: Place,
+        (choice, victims, pages): (&mut Choice, &Victims, &Pages),
+        log: &mut Log,
+    ) {
+        let (block, offset) = (ppa / self.pages_per_block, ppa % self.pages_per_block);
+        let index = pages.block(plane, block);
+        if !pages.is_slc(index) {
+            log.check(block < self.first_static, Rule::SlcOpen, || {
+                format!("{} is static, takes a page and is not in SLC mode.", pages.describe(index))
+            });
+            // A page out of a victim may be moved, or written by the host.
+            if !old.is_known() || !victims.contains(pages.block_at(old)) {
+                self.goes_to_native(plane, choice, pages, log);
+            }
+            return;
+        }
+        log.check(offset < self.pages, Rule::SlcPages, || {
+            format!("page {offset} of {} was programmed, which has {} in SLC mode.", pages.describe(index), self.pages)
+        });
+        let cache = &mut self.planes[plane.index()];
+        if offset + 1 == self.pages && cache.open == Some(block) {
+            cache.open = None;
+            cache.filled.push_back(block);
+        }
+    }
+
+    /// A page of the host or the buffer goes to native cells.
+    fn goes_to_native(&self, plane: PlaneId, choice: &mut Choice, pages: &Pages, log: &mut Log) {
+        let cache = &self.planes[plane.index()];
+        let waits = self.full == FullCache::Fold && !(cache.filled.is_empty() && cache.folding.is_none());
+        let has_page = self.has_page(plane, choice, pages);
+        log.check(!waits && !has_page, Rule::SlcFirst, || {
+            let why = if has_page { "its cache has a page" } else { "its cache has a block to fold" };
+            format!("a page was written to native cells of plane {} and {why}.", plane.0)
+        });
+    }
+
+    /// A full block in SLC mode is about to be folded.
+    pub(super) fn chosen(&mut self, plane: PlaneId, block: u32, choice: &mut Choice, pages: &Pages, log: &mut Log) {
+        let index = pages.block(plane, block);
+        let free = choice.free_blocks(plane, pages);
+        let short = free.is_none_or(|free| free < self.start_blocks);
+        let cache = &self.planes[plane.index()];
+        let in_front = cache.filled.iter().take_while(|&&filled| filled != block);
+        let in_order = in_front.into_iter().all(|&filled| short && filled >= self.first_static);
+        log.check(in_order && cache.filled.contains(&block), Rule::FoldOrder, || {
+            format!("{} is folded, of the full blocks {:?}.", pages.describe(index), cache.filled)
+        });
+        let for_write = self.full == FullCache::Fold && self.waiting_writes > 0 && !self.has_page(plane, choice, pages);
+        let idle = self.live == 0 && self.idle.is_some_and(|idle| log.now >= self.last_end + idle);
+        let for_blocks = short && block < self.first_static;
+        log.check(for_write || idle || for_blocks, Rule::FoldNeed, || {
+            let live = self.live;
+            format!(
+                "{} is folded: {free:?} free blocks, {live} host transactions, the last ended at {}.",
+                pages.describe(index),
+                self.last_end
+            )
+        });
+        let cache = &mut self.planes[plane.index()];
+        cache.filled.retain(|&filled| filled != block);
+        cache.folding = Some(block);
+    }
+
+    /// Another block than one in SLC mode was chosen as a victim.
+    pub(super) fn victim_chosen(&self, plane: PlaneId, log: &mut Log) {
+        let foldable = self.planes[plane.index()].filled.iter().find(|&&block| block < self.first_static);
+        log.check(foldable.is_none(), Rule::FoldFirst, || {
+            format!("a victim of plane {} was chosen and block {foldable:?} could be folded.", plane.0)
+        });
+    }
+
+    /// A block was erased.
+    pub(super) fn erased(&mut self, plane: PlaneId, block: u32, pages: &mut Pages) {
+        let cache = &mut self.planes[plane.index()];
+        if cache.folding == Some(block) {
+            cache.folding = None;
+        }
+        if block >= self.first_static {
+            cache.erased += 1;
+        }
+        pages.leave_slc(pages.block(plane, block));
+    }
+
+    // Transactions.
+
+    /// One joined a queue.
+    pub(super) fn queued(&mut self, op: FlashOp, owner: Owner) {
+        self.live += u64::from(!owner.collects());
+        self.waiting_writes += u64::from(!owner.collects() && op == FlashOp::Program);
+    }
+
+    /// One was dispatched to a page.
+    pub(super) fn dispatched(&mut self, txn: &Txn, ppa: u32, pages: &Pages, log: &mut Log) {
+        let block = pages.block_of(txn.plane, ppa);
+        let is_slc = pages.is_slc(block);
+        if !txn.owner.collects() {
+            self.waiting_writes = self.waiting_writes.saturating_sub(u64::from(txn.op == FlashOp::Program));
+        } else if txn.op == FlashOp::Program {
+            log.check(!is_slc, Rule::SlcMoves, || {
+                format!("logical page {} was moved to {}, which is in SLC mode.", txn.lpn.0, pages.describe(block))
+            });
+        } else {
+            log.check(is_slc == (txn.owner == Owner::Fold), Rule::FoldOwner, || {
+                format!("a {} of {} works {}.", txn.op.name(), txn.owner.name(), pages.describe(block))
+            });
+        }
+    }
+
+    /// One ended.
+    pub(super) fn ended(&mut self, txn: &Txn, log: &Log) {
+        if txn.owner.collects() {
+            return;
+        }
+        self.live = self.live.saturating_sub(1);
+        if txn.dispatched.is_some() {
+            self.last_end = log.now;
+        } else {
+            self.waiting_writes = self.waiting_writes.saturating_sub(u64::from(txn.op == FlashOp::Program));
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The SLC cache (model 0.14): exact scenes, the cliff and the rate after it by arithmetic, and a plain model of random writes.
+
+mod model;
+
+use crate::common::play::{self, TestRequest, Touch, Wake};
+use crate::common::{device, drain, ends, one_plane, recipe, scene};
+use flashlane_core::Op::{Read, Write};
+use flashlane_core::event::{End, Event};
+use flashlane_core::{Duration, Lpn, Op, Owner, Time};
+use flashlane_sched::catalogue::{Question, Recipe};
+use flashlane_ssd::SlcTotals;
+use flashlane_ssd::config::{Config, FullCache, Precondition, SlcCache};
+
+/// Array times in SLC mode, ns; a third or so of the others.
+const READ: u64 = 25_000;
+const PROGRAM: u64 = 200_000;
+const ERASE: u64 = 2_000_000;
+/// Those of native cells.
+const NATIVE_READ: u64 = 75_000;
+const NATIVE_PROGRAM: u64 = 1_300_000;
+/// Bus time of a page.
+const PAGE: u64 = 24_601;
+/// Pages of a block in SLC mode.
+const PAGES: u64 = 4;
+const WRITE: u64 = PAGE + PROGRAM;
+const DIRECT: u64 = PAGE + NATIVE_PROGRAM;
+/// A page is read in SLC mode, crosses the bus twice and is programmed in native cells.
+const MOVE: u64 = READ + 2 * PAGE + NATIVE_PROGRAM;
+const FOLD: u64 = PAGES * MOVE + ERASE;
+
+/// One plane of 64 blocks of 12 pages, the last `static_blocks` in SLC mode with 4 pages each.
+fn config(static_blocks: u32, full: FullCache, idle: Option<u64>) -> Config {
+    let mut config = one_plane();
+    config.geometry.pages_per_block = 12;
+    config.ftl.logical_pages = 480;
+    config.slc = Some(SlcCache {
+        static_blocks,
+        dynamic: false,
+        bits: 3,
+        read: Duration::from_ns(READ),
+        program: Duration::from_ns(PROGRAM),
+        erase: Duration::from_ns(ERASE),
+        idle: idle.map(Duration::from_ns),
+        full,
+    });
+    config.check().expect("a legal device");
+    config
+}
+
+/// Writes of one page each that arrive at `at`.
+fn burst(at: u64, pages: std::ops::Range<u32>) -> Vec<TestRequest> {
+    let write = |page| TestRequest { at, flow: 0, op: Write, touch: Touch::Pages(vec![Lpn(page)]) };
+    pages.map(write).collect()
+}
+
+fn request(at: u64, op: Op, page: u32) -> TestRequest {
+    TestRequest { at, flow: 0, op, touch: Touch::Pages(vec![Lpn(page)]) }
+}
+
+/// First come, first served, with this answer to the collect question.
+fn fcfs(collect: &str) -> Recipe {
+    let mut fcfs = recipe("fcfs", &[]);
+    fcfs.answers.push((Question::Collect, collect.to_owned()));
+    fcfs
+}
+
+/// The ends of requests in the order in which they were sent, audited, and what the cache did.
+fn run(config: &Config, collect: &str, asks: &[TestRequest]) -> (Vec<u64>, SlcTotals) {
+    let recipe = fcfs(collect);
+    let (result, _) = play::audit(config, &recipe, asks).unwrap_or_else(|why| panic!("{why}"));
+    let unwatched = play::play(config, &recipe, asks, Wake::Spare(3));
+    assert_eq!(unwatched.completions, result.completions, "{collect}: spare wake-ups and the auditor change nothing");
+    let mut ends = vec![0; asks.len()];
+    result.completions.iter().for_each(|c| ends[c.id.0 as usize] = c.done.ns());
+    (ends, result.totals.slc.expect("a device with a cache"))
+}
+
+/// A burst that fits runs at the speed of SLC mode, and its pages are read at that speed; what was there before is not.
+#[test]
+fn a_burst_into_the_cache() {
+    let mut config = config(3, FullCache::Fold, None);
+    config.precondition = Precondition::Filled { per_mille: 1000 };
+    let mut asks = burst(0, 0..12);
+    asks.extend([request(5_000_000, Read, 3), request(6_000_000, Read, 20)]);
+    let (ends, slc) = run(&config, "atomic", &asks);
+    assert_eq!(ends[..12], (1..=12).map(|n| n * WRITE).collect::<Vec<_>>());
+    assert_eq!(ends[12..], [5_000_000 + READ + PAGE, 6_000_000 + NATIVE_READ + PAGE]);
+    assert_eq!(slc, SlcTotals { programs: 12, valid: 12, ..SlcTotals::default() });
+}
+
+/// Behind the cliff every block is folded before the next pages are written there: the thirteenth write waits for a fold.
+#[test]
+fn the_cliff_with_folds() {
+    let (ends, slc) = run(&config(3, FullCache::Fold, None), "atomic", &burst(0, 0..24));
+    let end = |n: u64| n * WRITE + n.saturating_sub(3 * PAGES).div_ceil(PAGES) * FOLD;
+    assert_eq!(ends, (1..=24).map(end).collect::<Vec<_>>());
+    assert_eq!(slc, SlcTotals { programs: 24, folds: 3, folded: 12, valid: 12, ..SlcTotals::default() });
+}
+
+/// Behind the cliff writes run at the speed of native cells.
+#[test]
+fn the_cliff_with_direct_writes() {
+    let (ends, slc) = run(&config(3, FullCache::Direct, None), "atomic", &burst(0, 0..24));
+    let end = |n: u64| n.min(3 * PAGES) * WRITE + n.saturating_sub(3 * PAGES) * DIRECT;
+    assert_eq!(ends, (1..=24).map(end).collect::<Vec<_>>());
+    assert_eq!(slc, SlcTotals { programs: 12, direct: 12, valid: 12, ..SlcTotals::default() });
+}
+
+/// The rate after the cliff, over a thousand writes, is that of a block's writes and its fold, until native blocks must be collected.
+#[test]
+fn the_sustained_rate_follows_from_the_times() {
+    let pages = 400;
+    let (ends, _) = run(&config(10, FullCache::Fold, None), "atomic", &burst(0, 0..pages));
+    let in_cache = 10 * PAGES as usize;
+    assert!(ends[..in_cache].windows(2).all(|pair| pair[1] - pair[0] == WRITE));
+    assert_eq!(ends[in_cache] - ends[in_cache - 1], FOLD + WRITE, "the cliff is where the cache is full");
+    let (last, blocks) = (ends.len() - 1, (ends.len() - in_cache) as u64 / PAGES);
+    assert_eq!(ends[last] - ends[in_cache - 1], blocks * (PAGES * WRITE + FOLD));
+}
+
+/// After the idle time full blocks are folded one after the other, also the one that became full last; a block that is not full stays.
+#[test]
+fn folding_after_the_idle_time() {
+    let idle = 3_000_000;
+    let config = config(3, FullCache::Fold, Some(idle));
+    let mut device = device(&config, &fcfs("atomic"));
+    device.report_events();
+    let lines: Vec<_> = (0..10u32).map(|page| [page]).collect();
+    let lines: Vec<_> = lines.iter().map(|page| (0, Write, &page[..])).collect();
+    scene(&mut device, &lines);
+    drain(&mut device);
+    let begins = 10 * WRITE + idle;
+    let erased: Vec<_> =
+        device.events().iter().filter(|e| matches!(e.event, Event::Erased { .. })).map(|e| e.at.ns()).collect();
+    assert_eq!(erased, [begins + FOLD, begins + 2 * FOLD]);
+    let totals = device.totals().slc.expect("a cache");
+    assert_eq!(totals, SlcTotals { programs: 10, folds: 2, folded: 8, valid: 2, ..SlcTotals::default() });
+}
+
+/// A transaction within the idle time puts folding off.
+#[test]
+fn the_idle_time_counts_from_the_last_transaction() {
+    let config = config(3, FullCache::Fold, Some(3_000_000));
+    let mut asks = burst(0, 0..4);
+    asks.push(request(3_000_000, Read, 0));
+    let mut device = device(&config, &fcfs("atomic"));
+    device.report_events();
+    for (id, ask) in asks.iter().enumerate() {
+        device.advance(Time::from_ns(ask.at));
+        play::hand_over(&mut device, id as u64, ask);
+    }
+    drain(&mut device);
+    let chosen = device.events().iter().find(|e| matches!(e.event, Event::VictimChosen { .. })).expect("a fold");
+    assert_eq!(chosen.at.ns(), 3_000_000 + READ + PAGE + 3_000_000);
+}
+
+/// When each page is erased and each read ends, as the collect answer says: two reads come during the first move of a fold.
+#[test]
+fn user_transactions_interrupt_folding_as_the_collect_answer_says() {
+    let config = config(3, FullCache::Fold, Some(3_000_000));
+    let begins = 4 * WRITE + 3_000_000;
+    let mut asks = burst(0, 0..4);
+    asks.extend([request(begins + 1, Read, 0), request(begins + 2, Read, 1)]);
+    // Non-preemptive collection folds the block to its end; page 0 lies in native cells by then.
+    let (ends, _) = run(&config, "atomic", &asks);
+    assert_eq!(ends[4..], [NATIVE_READ + PAGE, 2 * (NATIVE_READ + PAGE)].map(|after| begins + FOLD + after));
+    // Semi-preemptive collection lets the reads go between its steps: after the read of the first page, which has not moved yet.
+    let (ends, slc) = run(&config, "semi-preemptive", &asks);
+    assert_eq!(ends[4..], [1, 2].map(|n| begins + (n + 1) * (READ + PAGE)));
+    assert_eq!(slc, SlcTotals { programs: 4, folds: 1, folded: 4, ..SlcTotals::default() });
+}
+
+/// A read of a page that has been folded is one of native cells.
+#[test]
+fn a_read_in_the_cache_and_after_the_fold() {
+    let config = config(3, FullCache::Fold, Some(1_000_000));
+    let mut asks = burst(0, 0..4);
+    asks.extend([request(1_500_000, Read, 2), request(50_000_000, Read, 2)]);
+    let (ends, _) = run(&config, "atomic", &asks);
+    assert_eq!(ends[4..], [1_500_000 + READ + PAGE, 50_000_000 + NATIVE_READ + PAGE]);
+}
+
+/// A page that is overwritten after its fold began is not moved: of a block of four pages three are.
+#[test]
+fn an_overwritten_page_makes_its_fold_stale() {
+    let config = config(3, FullCache::Fold, Some(1_000_000));
+    let begins = 4 * WRITE + 1_000_000;
+    let mut asks = burst(0, 0..4);
+    asks.push(request(begins + 1, Write, 3));
+    let mut device = device(&config, &fcfs("semi-preemptive"));
+    device.report_events();
+    for (id, ask) in asks.iter().enumerate() {
+        device.advance(Time::from_ns(ask.at));
+        play::hand_over(&mut device, id as u64, ask);
+    }
+    drain(&mut device);
+    let stale = |e: &&flashlane_core::event::Stamped| matches!(e.event, Event::Ended { end: End::Stale, .. });
+    assert_eq!(device.events().iter().filter(stale).count(), 1);
+    let folds = |e: &&flashlane_core::event::Stamped| matches!(e.event, Event::Queued { owner: Owner::Fold, .. });
+    assert_eq!(device.events().iter().filter(folds).count(), 4 + 3 + 1, "four reads, three programs, the erase");
+    let slc = device.totals().slc.expect("a cache");
+    assert_eq!(slc, SlcTotals { programs: 5, folds: 1, folded: 3, valid: 1, ..SlcTotals::default() });
+    run(&config, "semi-preemptive", &asks);
+}
+
+/// Free collection folds in no time: the only cost of a full cache is none.
+#[test]
+fn free_collection_folds_free() {
+    let config = config(1, FullCache::Fold, None);
+    let lines: Vec<_> = (0..9u32).map(|page| [page]).collect();
+    let lines: Vec<_> = lines.iter().map(|page| (0, Write, &page[..])).collect();
+    assert_eq!(ends(&config, &fcfs("free"), &lines), (1..=9).map(|n| n * WRITE).collect::<Vec<_>>());
+}
+
+/// Free blocks beyond `gc.start` are in the cache: with 20 free blocks of which collection wants 3, 17.
+#[test]
+fn a_dynamic_cache_takes_the_spare_blocks() {
+    let mut config = config(1, FullCache::Direct, None);
+    config.geometry.blocks_per_plane = 20;
+    config.ftl.logical_pages = 100;
+    let slc = config.slc.as_mut().expect("a cache");
+    (slc.static_blocks, slc.dynamic) = (0, true);
+    let (ends, slc) = run(&config, "atomic", &burst(0, 0..70));
+    let in_cache = 17 * PAGES;
+    let end = |n: u64| n.min(in_cache) * WRITE;
+    assert_eq!(ends[..68], (1..=68).map(end).collect::<Vec<_>>());
+    // The first direct write opens a native block and the first fold another, so two blocks of the cache give way; folding goes first.
+    let first = in_cache * WRITE + DIRECT;
+    assert_eq!(ends[68..], [first, first + 2 * FOLD + DIRECT]);
+    assert_eq!(slc, SlcTotals { programs: 68, direct: 2, folds: 2, folded: 8, valid: 60 });
+}
