@@ -33,12 +33,12 @@ lint:
 	@$(CARGO) metadata --quiet --locked --format-version 1 --manifest-path python/Cargo.toml > /dev/null
 
 test:
-	@tools/setup.sh rust browser axe python valgrind fio disks
+	@tools/setup.sh rust browser axe python valgrind fio disks $(if $(filter 1,$(NIGHTLY)),guest)
 	@$(MAKE) --no-print-directory lint
 	@$(CARGO) run --quiet --locked -p xtask -- test
 
 nightly:
-	@tools/setup.sh rust browser axe python valgrind fio disks
+	@tools/setup.sh rust browser axe python valgrind fio disks guest
 	@$(CARGO) run --quiet --locked -p xtask -- nightly
 
 bench:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gets what a make target needs: tools/setup.sh rust | browser | axe | python | valgrind | fio | disks ...
+# Gets what a make target needs: tools/setup.sh rust | browser | axe | python | valgrind | fio | disks | guest ...
 #
 # Present tools are left alone. Absent ones are installed with rustup or apt-get when that can be done without asking
 # anybody (as root, or with a sudo that wants no password). What stays absent is a failure with CI=true and for tools
@@ -147,15 +147,51 @@ need_disks() {
     done
 }
 
+# A Linux in software emulation that has a served drive as its NVMe disks: the emulator, a kernel, and one file with all programs. The
+# packages (44 MB, unpacked 94 MB) are not installed, as a kernel that is would become the system's: they are unpacked in a folder of the build.
+need_guest() {
+    folder=${CARGO_TARGET_DIR:-target}/guest
+    [ -s "$folder/boot/vmlinuz" ] && return 0
+    mkdir -p "$folder"
+    folder=$(cd "$folder" && pwd)
+    say "setup: fetching an emulator and a kernel (44 MB) with apt-get"
+    log=$(mktemp)
+    if ! fetch_guest "$folder" </dev/null >"$log" 2>&1; then
+        tail -n 5 "$log" >&2
+        rm -rf "$folder"
+        absent "a guest (qemu-system-x86, linux-image-cloud-amd64, busybox-static)" "the test in which a Linux uses a served drive will be SKIPPED"
+    fi
+    rm -f "$log"
+}
+
+# fetch_guest FOLDER: its boot/vmlinuz comes last. What an installed package already brings is not fetched again.
+fetch_guest() {
+    command -v apt-get && command -v dpkg-deb || return 1
+    as_root apt-get -q -o DPkg::Lock::Timeout=600 update || say "the lists of packages are not new"
+    mkdir -p "$1/packages/partial"
+    kernel=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/ *Depends: \(linux-image-[^ ]*\)/\1/p')
+    [ -n "$kernel" ] && (cd "$1/packages" && apt-get -q download "$kernel" busybox-static) &&
+        apt-get -q -y --no-install-recommends --download-only --reinstall -o Debug::NoLocking=1 \
+            -o Dir::Cache::archives="$1/packages" install qemu-system-x86 || return 1
+    for package in "$1"/packages/*.deb; do
+        case $package in
+            */linux-image-*) ;;
+            *) dpkg-deb -x "$package" "$1" || return 1 ;;
+        esac
+    done
+    dpkg-deb --fsys-tarfile "$1/packages/$kernel"_*.deb | tar -xO "./boot/vmlinuz-${kernel#linux-image-}" >"$1/kernel.part" &&
+        rm -rf "$1/packages" && mkdir -p "$1/boot" && mv "$1/kernel.part" "$1/boot/vmlinuz"
+}
+
 # Administrators' programs are not on everybody's PATH.
 have_disk_tool() {
     PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null 2>&1
 }
 
-[ "$#" -gt 0 ] || fail "say what for: rust, browser, axe, python, valgrind, fio, disks"
+[ "$#" -gt 0 ] || fail "say what for: rust, browser, axe, python, valgrind, fio, disks, guest"
 for want in "$@"; do
     case $want in
-        rust | browser | axe | python | valgrind | fio | disks) "need_$want" ;;
-        *) fail "unknown need '$want'; legal are: rust, browser, axe, python, valgrind, fio, disks" ;;
+        rust | browser | axe | python | valgrind | fio | disks | guest) "need_$want" ;;
+        *) fail "unknown need '$want'; legal are: rust, browser, axe, python, valgrind, fio, disks, guest" ;;
     esac
 done

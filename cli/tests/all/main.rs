@@ -22,7 +22,11 @@ mod recommend;
 #[cfg(target_os = "linux")]
 mod serve;
 #[cfg(target_os = "linux")]
+mod serve_clients;
+#[cfg(target_os = "linux")]
 mod serve_files;
+#[cfg(target_os = "linux")]
+mod serve_guest;
 #[cfg(target_os = "linux")]
 mod serve_tools;
 #[cfg(unix)]

@@ -58,10 +58,22 @@ impl Served {
         errors
     }
 
+    /// KiB of memory that the program has.
+    pub(super) fn memory(&self) -> i64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("a process");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        line.trim().trim_end_matches(" kB").parse().expect("a number")
+    }
+
     /// Ends the program by a signal that no shell ignores; what it has printed since, errors last.
-    pub(super) fn end(mut self) -> String {
+    pub(super) fn end(self) -> String {
         let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().expect("kill runs");
         assert!(sent.success());
+        self.ended()
+    }
+
+    /// What the program has printed since, errors last, once it has ended well.
+    pub(super) fn ended(mut self) -> String {
         let mut said = String::new();
         self.printed.read_to_string(&mut said).expect("text");
         let errors = self.errors();

@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
-use super::common::{folder, text};
+use super::common::{flashlane, folder, text};
 use super::serve::Served;
 use super::serve_files::{self, Folder};
 
@@ -16,7 +16,7 @@ use super::serve_files::{self, Folder};
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Whether these programs are all there; says which is not.
-fn have(names: &[&str]) -> bool {
+pub(super) fn have(names: &[&str]) -> bool {
     let found = |name: &&&str| PATH.split(':').any(|folder| Path::new(folder).join(name).exists());
     let Some(missing) = names.iter().find(|name| !found(name)) else { return true };
     assert!(std::env::var("CI").as_deref() != Ok("true"), "CI needs {missing}: tools/setup.sh disks");
@@ -25,7 +25,7 @@ fn have(names: &[&str]) -> bool {
 }
 
 /// A program that is ended after two minutes, which it needs nothing near of.
-fn program(desk: &Path, line: &str) -> Command {
+pub(super) fn program(desk: &Path, line: &str) -> Command {
     let mut words = line.split_whitespace();
     let mut command = Command::new("timeout");
     command.arg("-k5").arg("120").arg(words.next().expect("a program")).args(words);
@@ -38,7 +38,7 @@ fn attempt(desk: &Path, line: &str) -> Output {
 }
 
 /// Runs a program that must succeed; what it prints.
-fn run(desk: &Path, line: &str) -> String {
+pub(super) fn run(desk: &Path, line: &str) -> String {
     let done = attempt(desk, line);
     assert!(done.status.success(), "{line}: {}\n{}{}", done.status, text(&done.stdout), text(&done.stderr));
     text(&done.stdout)
@@ -347,4 +347,23 @@ fn a_database_is_sound_after_the_server_was_killed() {
 #[ignore = "nightly: a database and 20 kills of the server"]
 fn a_database_is_sound_after_many_kills() {
     database_survives(20, &["--scheduler", "read-first"], |_, served| drop(served));
+}
+
+/// Cuts the power; the server has ended by itself.
+fn cut(desk: &Path, served: Served) {
+    let done = flashlane(desk, &["ctl", "ctl", "power-cut"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let said = served.ended();
+    assert!(said.contains("the power was cut"), "{said}");
+}
+
+#[test]
+fn a_database_is_sound_after_power_cuts() {
+    database_survives(2, &["--ctl", "ctl"], cut);
+}
+
+#[test]
+#[ignore = "nightly: a database and 20 power cuts"]
+fn a_database_is_sound_after_many_power_cuts() {
+    database_survives(20, &["--ctl", "ctl", "--scheduler", "read-first"], cut);
 }

@@ -1,10 +1,11 @@
-//! tools/setup.sh where npm is absent, wrong or refused: it says so and goes on, or fails with CI=true, and asks nobody else.
+//! tools/setup.sh where npm or apt-get is absent, wrong or refused: it says so and goes on, or fails with CI=true, and asks nobody else.
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the script needs of the system besides npm.
-const TOOLS: [&str; 11] = ["sh", "id", "mktemp", "mkdir", "mv", "rm", "tail", "tar", "sha512sum", "env", "dirname"];
+/// What the script needs of the system besides npm and apt-get.
+const TOOLS: [&str; 12] =
+    ["sh", "sed", "id", "mktemp", "mkdir", "mv", "rm", "tail", "tar", "sha512sum", "env", "dirname"];
 
 /// A folder with nothing but the tools, and with programs of ours beside them.
 struct Place(PathBuf);
@@ -35,9 +36,13 @@ impl Place {
 
     /// Asks for axe; returns whether that went well, and what was printed.
     fn axe(&self, ci: &str) -> (bool, String) {
+        self.need("axe", ci)
+    }
+
+    fn need(&self, what: &str, ci: &str) -> (bool, String) {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/setup.sh");
         let mut command = Command::new(self.0.join("bin/sh"));
-        command.arg(script).arg("axe").env("PATH", self.0.join("bin")).env("CI", ci);
+        command.arg(script).arg(what).env("PATH", self.0.join("bin")).env("CI", ci);
         let made =
             command.env("OUT", &self.0).env("CARGO_TARGET_DIR", self.0.join("target")).output().expect("sh runs");
         (made.status.success(), String::from_utf8_lossy(&made.stderr).into_owned())
@@ -90,4 +95,30 @@ fn a_package_that_npm_refuses_or_that_is_another_is_not_taken() {
         assert!(!place.axe("true").0, "{name}");
         assert_eq!((place.read("asked"), place.left()), (None, 0), "{name}");
     }
+}
+
+/// Of the packages for a guest nothing is left if one is refused.
+#[test]
+fn a_guest_whose_packages_are_refused_is_skipped_loudly_or_fails_in_ci() {
+    let place = Place::new("guest");
+    for refused in [None, Some("apt-get"), Some("dpkg-deb")] {
+        for (program, does) in [
+            ("apt-get", "echo \"$*\" >>\"$OUT/apt\"; case $* in *download*) echo >k_1.deb ;; esac"),
+            ("apt-cache", "echo '  Depends: linux-image-k'"),
+            ("dpkg-deb", "exit 0"),
+        ] {
+            match refused {
+                None => break,
+                Some(refused) => place.program(program, if program == refused { "exit 1" } else { does }),
+            }
+        }
+        let (well, message) = place.need("guest", "");
+        assert!(well && message.contains("a guest (") && message.contains("will be SKIPPED"), "{refused:?}: {message}");
+        assert!(!place.need("guest", "true").0, "{refused:?}");
+        assert!(!place.0.join("target/guest").exists(), "{refused:?}");
+    }
+    assert!(place.read("apt").is_some_and(
+        |asked| asked.contains("--download-only") && asked.contains("download linux-image-k busybox-static")
+    ));
+    assert_eq!(place.read("asked"), None);
 }
