@@ -103,7 +103,7 @@ fn a_guest_whose_packages_are_refused_is_skipped_loudly_or_fails_in_ci() {
     let place = Place::new("guest");
     for refused in [None, Some("apt-get"), Some("dpkg-deb")] {
         for (program, does) in [
-            ("apt-get", "echo \"$*\" >>\"$OUT/apt\"; case $* in *download*) echo >k_1.deb ;; esac"),
+            ("apt-get", "echo \"$*\" >>\"$OUT/apt\"; case $* in *' download '*) echo >k_1.deb ;; esac"),
             ("apt-cache", "echo '  Depends: linux-image-k'"),
             ("dpkg-deb", "exit 0"),
         ] {
