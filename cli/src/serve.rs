@@ -93,12 +93,12 @@ mod linux {
             let address = ready.serve_metrics(address).map_err(Failure::Input)?;
             let _ = writeln!(text, "Figures for Prometheus: http://{address}/metrics");
         }
-        text.push_str(match volatile {
-            false => "Reads, writes, flush and FUA; trim is not offered yet. Ctrl-C ends it.\n",
-            true => {
-                "Reads and writes; flush and FUA are not offered where a write is done in the buffer. Ctrl-C ends it.\n"
-            }
-        });
+        if volatile {
+            text.push_str(
+                "Writes are done in the page buffer, which loses them in a power cut unless they were flushed.\n",
+            );
+        }
+        text.push_str("Ctrl-C ends it.\n");
         print(&text)?;
         if args.realtime
             && let Err(why) = ready.ask_for_real_time()
@@ -195,16 +195,16 @@ mod linux {
     /// The table at the end.
     fn table(report: &Report) -> String {
         let mut text = format!(
-            "\n{:<16} {:<6} {:>10} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10}\n",
+            "\n{:<16} {:<12} {:>10} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10}\n",
             "export", "", "received", "done", "failed", "MB", "mean us", "p50 us", "p99 us"
         );
         for export in &report.exports {
-            for op in [Op::Read, Op::Write] {
+            for op in export.kinds() {
                 let response = &export.response[op.index()];
                 let received = export.received[op.index()];
                 let _ = writeln!(
                     text,
-                    "{:<16} {:<6} {received:>10} {:>10} {:>8} {:>10.1} {:>10.1} {:>10.1} {:>10.1}",
+                    "{:<16} {:<12} {received:>10} {:>10} {:>8} {:>10.1} {:>10.1} {:>10.1} {:>10.1}",
                     export.name,
                     op.name(),
                     response.count(),
@@ -216,14 +216,12 @@ mod linux {
                 );
             }
         }
-        let received: u64 =
-            report.exports.iter().map(|export| export.received.iter().sum::<u64>() + export.flushes[0]).sum();
-        let flushes: u64 = report.exports.iter().map(|export| export.flushes[0]).sum();
+        let received: u64 = report.exports.iter().flat_map(|export| export.received).sum();
         let done: u64 = report.exports.iter().map(flashlane_serve::ExportReport::completed).sum();
         let failed: u64 = report.exports.iter().map(|export| export.failed).sum();
         let _ = writeln!(
             text,
-            "commands: {} read = {done} done + {failed} failed + {} refused, {flushes} of them flushes; times are the model's\n\
+            "commands: {} read = {done} done + {failed} failed + {} refused; times are the model's\n\
              answered later than by the model: p50 {:.1} us, p99 {:.1} us, most {:.1} us",
             received + report.refused,
             report.refused,
@@ -237,7 +235,9 @@ mod linux {
     /// What is said where answers came much later than by the model.
     fn behind(report: &Report, time_scale: f64) -> Option<String> {
         let mut all = Histogram::new();
-        report.exports.iter().flat_map(|export| &export.response).for_each(|response| all.merge(response));
+        let data =
+            report.exports.iter().flat_map(|export| [Op::Read, Op::Write].map(|op| &export.response[op.index()]));
+        data.for_each(|response| all.merge(response));
         let (own, late) = (us(&all, 500_000) * time_scale, us(&report.late, 500_000));
         (late > LATE * own).then(|| {
             format!(

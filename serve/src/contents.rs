@@ -14,6 +14,8 @@ use std::thread::JoinHandle;
 use flashlane_outputs::shown;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 
 /// Bytes of memory that are taken at once.
 const CHUNK: u64 = 64 << 10;
@@ -38,17 +40,23 @@ pub(crate) struct Job {
 /// What is done with bytes.
 #[derive(Debug)]
 pub(crate) enum Work {
-    Read(u32),
+    Read(usize),
     /// With `force` they are there after the machine stops, too.
     Write {
         data: Vec<u8>,
         force: bool,
     },
-    /// So is all that was written before.
+    /// So many bytes become zeroes; with `keep` a file keeps the space for them.
+    Zero {
+        length: u64,
+        keep: bool,
+        force: bool,
+    },
+    /// All that was written before is there after the machine stops, too.
     Flush,
 }
 
-/// What became of a job: the bytes read, nothing for a write.
+/// What became of a job: the bytes, of a read.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) ticket: u64,
@@ -85,6 +93,7 @@ impl Contents {
                 let result = match job.work {
                     Work::Read(length) => memory.read(job.offset, length),
                     Work::Write { data, .. } => memory.write(job.offset, &data),
+                    Work::Zero { length, .. } => memory.zero(job.offset, length),
                     Work::Flush => Vec::new(),
                 };
                 Some(Done { ticket: job.ticket, result: Ok(result) })
@@ -125,8 +134,8 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    fn read(&self, offset: u64, length: u32) -> Vec<u8> {
-        let mut bytes = vec![0; length as usize];
+    fn read(&self, offset: u64, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
         for (number, within, part) in parts(offset, bytes.len()) {
             if let Some(chunk) = self.chunks.get(&number) {
                 let size = part.len();
@@ -143,6 +152,59 @@ impl Memory {
         }
         Vec::new()
     }
+
+    fn zero(&mut self, offset: u64, length: u64) -> Vec<u8> {
+        let end = offset + length;
+        let mut whole = Vec::new();
+        for (&number, chunk) in self.chunks.range_mut(offset / CHUNK..end.div_ceil(CHUNK)) {
+            let begin = number * CHUNK;
+            let (from, to) = (offset.max(begin) - begin, end.min(begin + CHUNK) - begin);
+            chunk[from as usize..to as usize].fill(0);
+            if to - from == CHUNK {
+                whole.push(number);
+            }
+        }
+        whole.iter().for_each(|number| drop(self.chunks.remove(number)));
+        Vec::new()
+    }
+}
+
+/// Makes bytes of a file zeroes: without data of its own where the file system can do that, else it writes them.
+fn zero(file: &File, offset: u64, length: u64, keep: bool) -> io::Result<()> {
+    if length == 0 {
+        return Ok(());
+    }
+    let how = if keep { FallocateFlags::ZERO_RANGE } else { FallocateFlags::PUNCH_HOLE };
+    loop {
+        match fallocate(file, how | FallocateFlags::KEEP_SIZE, offset, length) {
+            Err(Errno::INTR) => {}
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => break,
+            done => return Ok(done?),
+        }
+    }
+    let zeroes = vec![0; length.min(1 << 20) as usize];
+    (0..length).step_by(zeroes.len()).try_for_each(|at| {
+        let part = zeroes.len().min((length - at) as usize);
+        file.write_all_at(&zeroes[..part], offset + at)
+    })
+}
+
+/// Does what a job asks for.
+fn act(file: &File, Job { offset, work, .. }: Job) -> io::Result<Vec<u8>> {
+    let is_forced = matches!(work, Work::Flush | Work::Write { force: true, .. } | Work::Zero { force: true, .. });
+    match work {
+        Work::Read(length) => {
+            let mut bytes = vec![0; length];
+            return file.read_exact_at(&mut bytes, offset).map(|()| bytes);
+        }
+        Work::Write { data, .. } => file.write_all_at(&data, offset)?,
+        Work::Zero { length, keep, .. } => zero(file, offset, length, keep)?,
+        Work::Flush => {}
+    }
+    if is_forced {
+        file.sync_data()?;
+    }
+    Ok(Vec::new())
 }
 
 /// The chunks that `length` bytes from `offset` on are in: the number, the first byte in it, and which of the bytes.
@@ -176,18 +238,9 @@ impl Worker {
         let (jobs, to_do) = channel::<Job>();
         let (finished, done) = channel();
         let thread = std::thread::Builder::new().name("contents".into()).spawn(move || {
-            for Job { ticket, offset, work } in to_do {
-                let result = match work {
-                    Work::Read(length) => {
-                        let mut bytes = vec![0; length as usize];
-                        file.read_exact_at(&mut bytes, offset).map(|()| bytes)
-                    }
-                    Work::Write { data, force } => {
-                        let written = file.write_all_at(&data, offset);
-                        written.and_then(|()| if force { file.sync_data() } else { Ok(()) }).map(|()| Vec::new())
-                    }
-                    Work::Flush => file.sync_data().map(|()| Vec::new()),
-                };
+            for job in to_do {
+                let ticket = job.ticket;
+                let result = act(&file, job);
                 if finished.send(Done { ticket, result }).is_err() {
                     return;
                 }
@@ -237,7 +290,7 @@ impl Drop for Worker {
 mod tests {
     use super::*;
 
-    fn read(contents: &mut Contents, offset: u64, length: u32) -> Vec<u8> {
+    fn read(contents: &mut Contents, offset: u64, length: usize) -> Vec<u8> {
         act(contents, Job { ticket: 7, offset, work: Work::Read(length) })
     }
 
@@ -256,7 +309,7 @@ mod tests {
         done.result.expect("sound")
     }
 
-    /// Both kinds against a vector: writes over the edges of chunks, reads of what was never written.
+    /// Both kinds against a vector: writes and zeroes over the edges of chunks, reads of what was never written.
     #[test]
     fn what_was_written_is_read() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -269,8 +322,18 @@ mod tests {
             {
                 plain[offset as usize..(offset + length) as usize].fill(byte);
                 write(&mut contents, offset, &vec![byte; length as usize]);
-                assert_eq!(read(&mut contents, 0, size as u32), plain, "{place:?}");
+                assert_eq!(read(&mut contents, 0, size as usize), plain, "{place:?}");
                 assert_eq!(read(&mut contents, CHUNK - 512, 1024), plain[CHUNK as usize - 512..][..1024], "{place:?}");
+            }
+            for (offset, length, keep) in
+                [(CHUNK - 1024, 2048, false), (CHUNK + 4000, CHUNK, true), (512, CHUNK * 2 + 7, false)]
+            {
+                plain[offset as usize..(offset + length) as usize].fill(0);
+                act(&mut contents, Job { ticket: 9, offset, work: Work::Zero { length, keep, force: keep } });
+                assert_eq!(read(&mut contents, 0, size as usize), plain, "{place:?}");
+            }
+            if let Contents::Memory(memory) = &contents {
+                assert_eq!(memory.chunks.keys().copied().collect::<Vec<_>>(), [0, 2], "a whole one is given back");
             }
         }
         let kept = std::fs::read(folder.path().join("drive")).expect("the file");

@@ -1,6 +1,6 @@
 //! The drive as files: a folder with one for each export, over FUSE, on which the kernel's loop devices can be put.
 //!
-//! A thread of the library receives what the kernel asks for and passes reads, writes and flushes to the thread of the drive, which
+//! A thread of the library receives what the kernel asks for and passes reads, writes, holes and flushes to the thread of the drive, which
 //! answers them. Promises that every request is answered once. Must never know the drive or its bytes.
 
 use std::ffi::OsStr;
@@ -15,10 +15,11 @@ use flashlane_outputs::shown;
 use fuser::{
     BackgroundSession, BsdFileFlags, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
     INodeNo, InitFlags, KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory,
-    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request, Session, TimeOrNow, WriteFlags,
+    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, Session, TimeOrNow, WriteFlags,
 };
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
+use rustix::fs::{FallocateFlags, OFlags};
 use rustix::mount::UnmountFlags;
 
 use crate::nbd::{Command, Error, Export, Kind, MIN_BLOCK};
@@ -26,6 +27,9 @@ use crate::nbd::{Command, Error, Export, Kind, MIN_BLOCK};
 /// The most bytes of a write, and the most requests that the kernel keeps under way without a program that waits for each.
 const MAX_WRITE: u32 = 256 << 10;
 const MAX_BACKGROUND: u16 = 256;
+
+/// With either of these flags a program wants what it writes to be durable.
+const SYNCHRONOUS: i32 = OFlags::DSYNC.union(OFlags::SYNC).bits() as i32;
 
 /// How long the kernel may cache the attributes of a file: they do not change.
 const UNCHANGED: Duration = Duration::from_secs(3600);
@@ -42,18 +46,11 @@ pub(crate) struct Requested {
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// It gets so many of the bytes that are read.
-    Read {
-        reply: ReplyData,
-        from: usize,
-        bytes: usize,
-    },
+    Read { reply: ReplyData, from: usize, bytes: usize },
     /// So many bytes are written.
-    Write {
-        reply: ReplyWrite,
-        from: usize,
-        bytes: usize,
-    },
-    Flush(ReplyEmpty),
+    Write { reply: ReplyWrite, from: usize, bytes: usize },
+    /// It is done.
+    Done(ReplyEmpty),
 }
 
 impl Answer {
@@ -61,7 +58,7 @@ impl Answer {
     pub(crate) fn from(&self) -> usize {
         match self {
             Answer::Read { from, .. } | Answer::Write { from, .. } => *from,
-            Answer::Flush(_) => 0,
+            Answer::Done(_) => 0,
         }
     }
 
@@ -74,10 +71,10 @@ impl Answer {
         match (self, outcome) {
             (Answer::Read { reply, from, bytes }, Ok(data)) => reply.data(&data[from..from + bytes]),
             (Answer::Write { reply, bytes, .. }, Ok(_)) => reply.written(bytes as u32),
-            (Answer::Flush(reply), Ok(_)) => reply.ok(),
+            (Answer::Done(reply), Ok(_)) => reply.ok(),
             (Answer::Read { reply, .. }, Err(error)) => reply.error(error),
             (Answer::Write { reply, .. }, Err(error)) => reply.error(error),
-            (Answer::Flush(reply), Err(error)) => reply.error(error),
+            (Answer::Done(reply), Err(error)) => reply.error(error),
         }
     }
 }
@@ -174,11 +171,11 @@ fn is_file_name(name: &str) -> bool {
 
 /// The sectors that `bytes` bytes from `offset` on are in, as the drive reads and writes whole ones: the first byte of these, their length,
 /// and how far in them `offset` is.
-fn sectors(offset: u64, bytes: u64) -> (u64, u32, usize) {
+fn sectors(offset: u64, bytes: u64) -> (u64, u64, usize) {
     let sector = u64::from(MIN_BLOCK);
     let first = offset / sector * sector;
     let length = (offset + bytes).next_multiple_of(sector) - first;
-    (first, length as u32, (offset - first) as usize)
+    (first, length, (offset - first) as usize)
 }
 
 /// Unmounts what programs may still have in use.
@@ -254,8 +251,8 @@ impl Folder {
     }
 
     /// Passes a request to the thread of the drive.
-    fn pass(&self, export: usize, offset: u64, length: u32, kind: Kind, answer: Answer) {
-        let command = Command { cookie: 0, offset, length, kind };
+    fn pass(&self, export: usize, (offset, length): (u64, u64), kind: Kind, force: bool, answer: Answer) {
+        let command = Command { cookie: 0, offset, length, force, kind };
         match self.send.send(Requested { export, command, answer }) {
             Ok(()) => drop(rustix::io::write(&self.wakes, &1_u64.to_ne_bytes())),
             Err(unsent) => unsent.0.answer.send(Err(Error::Shutdown)),
@@ -352,7 +349,7 @@ impl Filesystem for Folder {
         }
         let (first, length, from) = sectors(offset, wanted);
         let answer = Answer::Read { reply, from, bytes: wanted as usize };
-        self.pass(number, first, length, Kind::Read, answer);
+        self.pass(number, (first, length), Kind::Read, false, answer);
     }
 
     fn write(
@@ -363,7 +360,7 @@ impl Filesystem for Folder {
         offset: u64,
         data: &[u8],
         _: WriteFlags,
-        _: OpenFlags,
+        flags: OpenFlags,
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
@@ -376,15 +373,53 @@ impl Filesystem for Folder {
             return reply.error(Errno::ENOSPC);
         }
         let (first, length, from) = sectors(offset, bytes as u64);
-        let kind = Kind::Write { data: data.to_vec(), force: false };
-        self.pass(number, first, length, kind, Answer::Write { reply, from, bytes });
+        let force = flags.0 & SYNCHRONOUS != 0;
+        self.pass(number, (first, length), Kind::Write(data.to_vec()), force, Answer::Write { reply, from, bytes });
     }
 
     fn fsync(&self, _: &Request, file: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
         match self.export(file) {
-            Some((number, export)) if export.flushes => self.pass(number, 0, 0, Kind::Flush, Answer::Flush(reply)),
-            _ => reply.error(Errno::EINVAL),
+            Some((number, _)) => self.pass(number, (0, 0), Kind::Flush, false, Answer::Done(reply)),
+            None => reply.error(Errno::EINVAL),
         }
+    }
+
+    /// A hole is a trim, and a range of zeroes is write zeroes. All space is there already.
+    fn fallocate(
+        &self,
+        _: &Request,
+        file: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        length: u64,
+        mode: i32,
+        reply: ReplyEmpty,
+    ) {
+        let Some((number, export)) = self.export(file) else { return reply.error(Errno::EISDIR) };
+        let end = offset.saturating_add(length);
+        let mode = FallocateFlags::from_bits_retain(mode as u32);
+        if !mode.contains(FallocateFlags::KEEP_SIZE) && end > export.bytes {
+            return reply.error(Errno::ENOSPC);
+        }
+        let kind = match mode - FallocateFlags::KEEP_SIZE {
+            FallocateFlags::PUNCH_HOLE => Kind::Trim,
+            FallocateFlags::ZERO_RANGE => Kind::WriteZeroes { keep: true },
+            other if other.is_empty() => return reply.ok(),
+            _ => return reply.error(Errno::EOPNOTSUPP),
+        };
+        let length = end.min(export.bytes).saturating_sub(offset);
+        if length == 0 {
+            return reply.ok();
+        }
+        self.pass(number, (offset, length), kind, false, Answer::Done(reply));
+    }
+
+    /// From the size of a block, loop devices learn which trims are of use.
+    fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
+        let page = self.exports.first().map_or(MIN_BLOCK, |export| export.preferred);
+        let bytes: u64 = self.exports.iter().map(|export| export.bytes).sum();
+        let files = self.exports.len() as u64;
+        reply.statfs(bytes / u64::from(page), 0, 0, files, 0, page, 255, page);
     }
 }
 

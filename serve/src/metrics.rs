@@ -93,7 +93,7 @@ fn of_exports(page: &mut Page, snapshot: &Snapshot) {
     let labels: Vec<String> =
         snapshot.exports.iter().map(|export| format!("export=\"{}\"", escaped(&export.name))).collect();
     let with_op = |label: &str, op: Op| format!("{label},op=\"{}\"", op.name());
-    let ops = [Op::Read, Op::Write];
+    let ops = Op::ALL;
     page.family("flashlane_response_seconds", "histogram", "Response times of the drive, simulated");
     for (export, label) in snapshot.exports.iter().zip(&labels) {
         for op in ops {
@@ -105,10 +105,6 @@ fn of_exports(page: &mut Page, snapshot: &Snapshot) {
         for op in ops {
             page.value("flashlane_bytes_total", &with_op(label, op), export.bytes[op.index()]);
         }
-    }
-    page.family("flashlane_flushes_total", "counter", "Flushes that are done");
-    for (export, label) in snapshot.exports.iter().zip(&labels) {
-        page.value("flashlane_flushes_total", label, export.flushes[1]);
     }
     page.family("flashlane_failed_total", "counter", "Commands that failed");
     for (export, label) in snapshot.exports.iter().zip(&labels) {

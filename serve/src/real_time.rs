@@ -65,7 +65,7 @@ impl<T> RealTime<T> {
         now: Time,
         flow: u16,
         op: Op,
-        (offset, length): (u64, u64),
+        (offset, length, fua): (u64, u64, bool),
         of: T,
     ) -> Result<(), T> {
         if self.device.fault().is_some() {
@@ -73,7 +73,7 @@ impl<T> RealTime<T> {
         }
         let id = RequestId(self.next_id);
         let extent = Extent::Bytes { offset, length };
-        if self.device.submit(now, &Request { id, flow: FlowId(flow), op, fua: false, arrival: now, extent }).is_err() {
+        if self.device.submit(now, &Request { id, flow: FlowId(flow), op, fua, arrival: now, extent }).is_err() {
             return Err(of);
         }
         self.under_way.insert(self.next_id, of);
@@ -161,7 +161,7 @@ mod tests {
             let mut drive = RealTime::new(device(), scale);
             let began = Instant::now();
             let now = drive.now();
-            drive.submit(now, 0, Op::Read, (0, 4096), "first").expect("within the drive");
+            drive.submit(now, 0, Op::Read, (0, 4096, false), "first").expect("within the drive");
             let mut ended = Vec::new();
             while ended.is_empty() {
                 let wait = drive.next_event().expect("a read is under way");
@@ -180,7 +180,7 @@ mod tests {
     fn what_is_beyond_the_drive_comes_back() {
         let mut drive = RealTime::new(device(), 1.0);
         let now = drive.now();
-        assert_eq!(drive.submit(now, 0, Op::Read, (u64::MAX - 4096, 4096), 5), Err(5));
-        assert_eq!(drive.submit(now, 1, Op::Read, (0, 4096), 6), Err(6), "there is one flow");
+        assert_eq!(drive.submit(now, 0, Op::Read, (u64::MAX - 4096, 4096, false), 5), Err(5));
+        assert_eq!(drive.submit(now, 1, Op::Read, (0, 4096, false), 6), Err(6), "there is one flow");
     }
 }

@@ -7,10 +7,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use flashlane_core::Time;
+use flashlane_core::{Op, Time};
 use flashlane_outputs::shown;
-
-use crate::nbd::{Command, Kind};
 
 /// A record that is being written.
 #[derive(Debug)]
@@ -38,17 +36,13 @@ impl Record {
         Ok(Record { out, lines: 0, failed: None })
     }
 
-    /// Adds a command that the drive was given at `now`. After a line that cannot be written there are no more.
-    pub(crate) fn add(&mut self, now: Time, flow: usize, command: &Command) {
+    /// Adds a command for `length` bytes from `offset` of its flow's range on that the drive was given at `now`. After a line that
+    /// cannot be written there are no more.
+    pub(crate) fn add(&mut self, now: Time, flow: usize, op: Op, (offset, length): (u64, u64), force: bool) {
         if self.failed.is_some() {
             return;
         }
-        let (kind, forced) = match &command.kind {
-            Kind::Read => ("read", 0),
-            Kind::Write { force, .. } => ("write", u8::from(*force)),
-            Kind::Flush => ("flush", 0),
-        };
-        let Command { offset, length, .. } = command;
+        let (kind, forced) = (op.name(), u8::from(force));
         let written = writeln!(self.out, "{flow},{},{offset},{length},{kind},{forced}", now.ns());
         self.lines += 1;
         self.failed = written.err().map(|why| why.to_string());

@@ -88,16 +88,16 @@ impl Snapshot {
         );
         let _ = writeln!(
             text,
-            "{:<16} {:>8} {:<6} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}",
+            "{:<16} {:>8} {:<12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}",
             "export", "priority", "", "done", "under way", "MB", "mean us", "p50 us", "p99 us"
         );
         for (number, export) in self.exports.iter().enumerate() {
-            for op in [Op::Read, Op::Write] {
+            for op in export.kinds() {
                 let response = &export.response[op.index()];
                 let us = |millionths| response.percentile(millionths).unwrap_or(0) as f64 / 1e3;
                 let _ = writeln!(
                     text,
-                    "{:<16} {:>8} {:<6} {:>10} {:>10} {:>10.1} {:>10.1} {:>10.1} {:>10.1}",
+                    "{:<16} {:>8} {:<12} {:>10} {:>10} {:>10.1} {:>10.1} {:>10.1} {:>10.1}",
                     export.name,
                     self.priorities[number],
                     op.name(),
@@ -169,10 +169,15 @@ pub(crate) mod tests {
 
     /// Two exports on two channels of two units: three reads of the first are done.
     pub(crate) fn snapshot() -> Snapshot {
-        let mut response = [Histogram::new(), Histogram::new()];
+        let mut response: [Histogram; 5] = Default::default();
         [90_000, 1_000_000, 1_000_000].iter().for_each(|&ns| response[0].record(ns));
-        let first =
-            ExportReport { name: "db".into(), received: [3, 5], bytes: [12_288, 0], response, ..Default::default() };
+        let first = ExportReport {
+            name: "db".into(),
+            received: [3, 5, 0, 0, 2],
+            bytes: [12_288, 0, 0, 0, 0],
+            response,
+            ..Default::default()
+        };
         let idle = UnitView { waiting: [0, 0], collecting: 0, is_busy: false, is_paused: false };
         Snapshot {
             real: Duration::from_secs(2),

@@ -10,6 +10,8 @@ use flashlane_report::metrics::Histogram;
 use crate::nbd::Export;
 use crate::power_cut::PowerCut;
 
+const OPS: usize = Op::ALL.len();
+
 /// The figures of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
@@ -42,22 +44,25 @@ pub struct Report {
 pub struct ExportReport {
     /// Its name.
     pub name: String,
-    /// Reads and writes that the drive was given.
-    pub received: [u64; 2],
-    /// Flushes received, and those of them that are done.
-    pub flushes: [u64; 2],
+    /// Commands that the drive was given, by [`Op::index`].
+    pub received: [u64; OPS],
     /// Commands that failed: the drive has stopped, or the server ended before they were done.
     pub failed: u64,
-    /// Bytes of those that are done.
-    pub bytes: [u64; 2],
-    /// How long the drive took for those that are done, simulated ns.
-    pub response: [Histogram; 2],
+    /// Bytes of those that are done, by [`Op::index`].
+    pub bytes: [u64; OPS],
+    /// How long the drive took for those that are done, simulated ns, by [`Op::index`].
+    pub response: [Histogram; OPS],
 }
 
 impl ExportReport {
     /// Commands that are done.
     pub fn completed(&self) -> u64 {
-        self.response.iter().map(Histogram::count).sum::<u64>() + self.flushes[1]
+        self.response.iter().map(Histogram::count).sum()
+    }
+
+    /// The kinds of commands that are to be shown: reads and writes, and the others that there were.
+    pub fn kinds(&self) -> impl Iterator<Item = Op> {
+        Op::ALL.into_iter().filter(|op| op.is_data() || self.received[op.index()] > 0)
     }
 }
 
@@ -92,20 +97,14 @@ impl Statistics {
         self.report.exports[export].received[op.index()] += 1;
     }
 
-    pub(crate) fn completed(&mut self, export: usize, op: Op, bytes: u32, response_ns: u64, late: Duration) {
+    pub(crate) fn completed(&mut self, export: usize, op: Op, bytes: u64, response_ns: u64, late: Duration) {
         let export = &mut self.report.exports[export];
         export.response[op.index()].record(response_ns);
-        export.bytes[op.index()] += u64::from(bytes);
-        self.bytes += u64::from(bytes);
+        export.bytes[op.index()] += bytes;
+        if op.is_data() {
+            self.bytes += bytes;
+        }
         self.late.record(late.as_nanos() as u64);
-    }
-
-    pub(crate) fn received_flush(&mut self, export: usize) {
-        self.report.exports[export].flushes[0] += 1;
-    }
-
-    pub(crate) fn flushed(&mut self, export: usize) {
-        self.report.exports[export].flushes[1] += 1;
     }
 
     pub(crate) fn failed(&mut self, export: usize) {

@@ -5,6 +5,7 @@ use std::path::Path;
 use flashlane_core::decide::Scheduler;
 use flashlane_outputs::shown;
 use flashlane_scenario::{Change, FlowPlan, Scenario, SchedulerChoice};
+use flashlane_ssd::config::Buffer;
 use flashlane_ssd::{Config, Device, Replayed};
 
 use super::RunError;
@@ -28,7 +29,7 @@ pub struct Drive {
     pub page_bytes: u32,
     /// Size of the whole drive, bytes.
     pub bytes: u64,
-    /// Whether a write may be done before it is on the flash, because the page buffer takes it.
+    /// Whether a write may be done in a page buffer that loses it with the power.
     pub has_volatile_writes: bool,
     /// In which state it begins, in words.
     pub start: String,
@@ -108,7 +109,7 @@ pub fn drive(scenario: &Scenario, own: Vec<SchedulerChoice>, state: Option<&Path
         scheduler: name.clone(),
         flows: prepared.flows,
         page_bytes,
-        has_volatile_writes: prepared.config.buffer.as_ref().is_some_and(|buffer| buffer.write_back),
+        has_volatile_writes: prepared.config.buffer.as_ref().is_some_and(Buffer::is_volatile),
         bytes: u64::from(prepared.config.ftl.logical_pages) * u64::from(page_bytes),
         schedulers: Schedulers { scenario: scenario.clone(), own, common: prepared.common, config: prepared.config },
     })
@@ -156,13 +157,14 @@ mod tests {
         drive(&Scenario::parse("t.toml", text).unwrap_or_else(|why| panic!("{why}")), Vec::new(), None)
     }
 
-    /// Only a buffer that completes writes holds back what has been answered.
+    /// Only a buffer that completes writes and is not protected loses what has been answered.
     #[test]
     fn a_write_back_buffer_makes_writes_volatile() {
         for (keys, volatile) in [
             ("", false),
             ("buffer = { pages = 64, write_back = false, read_allocate = true }\n", false),
-            ("buffer = { pages = 64, write_back = true }\n", true),
+            ("buffer = { pages = 64, write_back = true, protected = true }\n", false),
+            ("buffer = { pages = 64, write_back = true, protected = false }\n", true),
         ] {
             let drive = of(keys).unwrap_or_else(|why| panic!("{keys}: {why}"));
             assert_eq!(drive.has_volatile_writes, volatile, "{keys}");

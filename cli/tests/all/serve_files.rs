@@ -6,6 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rustix::fs::FallocateFlags;
+
 use super::common::{flashlane, folder, text};
 use super::serve::Served;
 
@@ -71,7 +73,7 @@ fn exports_are_files() {
     let writer = open(&mnt.join("writer"));
     let size = writer.metadata().expect("its size").len();
     assert!(size > 8 << 20, "{size}");
-    let bytes: Vec<u8> = (0..1_000_000_u32 / 512 * 512).map(|at| (at * 7 / 5) as u8).collect();
+    let mut bytes: Vec<u8> = (0..1_000_000_u32 / 512 * 512).map(|at| (at * 7 / 5) as u8).collect();
     writer.write_all_at(&bytes, 512).expect("written, in several pieces");
     writer.sync_all().expect("flushed");
     let mut read = vec![0; 3000];
@@ -85,6 +87,18 @@ fn exports_are_files() {
     let mut around = [0; 1536];
     writer.read_exact_at(&mut around, 1_999_872).expect("the sectors");
     assert!((0..1536).all(|at| around[at] == if (228..928).contains(&at) { 8 } else { 0 }));
+    // A hole and zeroes, from within a page to within another; space that is there already.
+    let fallocate =
+        |mode, offset, bytes| rustix::fs::fallocate(&writer, mode | FallocateFlags::KEEP_SIZE, offset, bytes);
+    fallocate(FallocateFlags::PUNCH_HOLE, 500_000, 100_000).expect("a hole");
+    fallocate(FallocateFlags::ZERO_RANGE, 700_001, 9).expect("zeroes");
+    fallocate(FallocateFlags::empty(), 0, size).expect("it is there");
+    assert!(fallocate(FallocateFlags::COLLAPSE_RANGE, 0, 8192).is_err(), "nothing is taken out");
+    bytes[500_000 - 512..600_000 - 512].fill(0);
+    bytes[700_001 - 512..][..9].fill(0);
+    let mut all = vec![0; bytes.len()];
+    writer.read_exact_at(&mut all, 512).expect("read");
+    assert!(all == bytes);
     let why = writer.write_at(&[0; 1024], size - 512).expect_err("beyond the end");
     assert_eq!(why.kind(), ErrorKind::StorageFull);
     assert!(File::create(mnt.join("other")).is_err(), "there are no other files");
@@ -108,7 +122,10 @@ fn exports_are_files() {
     });
     drop((reader, writer));
     let said = served.end();
-    assert!(said.contains(" + 0 failed + 0 refused, 1 of them flushes"), "{said}");
+    assert!(said.contains(" + 0 failed + 0 refused;"), "{said}");
+    for kind in ["flush", "trim", "write-zeroes"] {
+        assert!(said.lines().any(|line| line.starts_with(&format!("writer           {kind} "))), "{kind}: {said}");
+    }
     assert_eq!(mnt.read_dir().expect("the folder").count(), 0, "unmounted");
     let contents = std::fs::read(desk.path().join("contents")).expect("the contents");
     let first = contents.len() as u64 / 2 + 512;

@@ -20,10 +20,13 @@ pub const TARGET: Target = Target {
         let read = [b"\x25\x60\x95\x13".as_slice(), &[0, 0, 0, 0], &[1; 8], &[0; 6], &[2, 0], &[0, 0, 2, 0]].concat();
         let write =
             [b"\x25\x60\x95\x13".as_slice(), &[0, 0, 0, 1], &[2; 8], &[0; 8], &[0, 0, 2, 0], &[7; 512]].concat();
+        let trim = [b"\x25\x60\x95\x13".as_slice(), &[0, 0, 0, 4], &[3; 8], &[0; 8], &[0, 0, 64, 0]].concat();
+        let zeroes = [b"\x25\x60\x95\x13".as_slice(), &[0, 3, 0, 6], &[4; 8], &[0; 8], &[0, 0, 2, 0]].concat();
         let leave = [b"\x25\x60\x95\x13".as_slice(), &[0, 0, 0, 2], &[0; 20]].concat();
         vec![
             [head, options[0], options[1], options[2], &read, &write, &leave].concat(),
             [head, options[3], &write, &read].concat(),
+            [head, options[3], &trim, &zeroes, &read].concat(),
             [head, options[1]].concat(),
         ]
     },
@@ -40,7 +43,7 @@ fn feed(input: &[u8]) -> String {
 
 /// How the conversation ends, what is said, and the commands.
 fn talk(input: &[u8], size: usize, budget: usize) -> (String, Vec<u8>, Vec<Command>) {
-    let export = |name: &str, bytes| Export { name: name.into(), bytes, preferred: 16 << 10, flushes: name == "db" };
+    let export = |name: &str, bytes| Export { name: name.into(), bytes, preferred: 16 << 10 };
     let exports = [export("db", 1 << 20), export("backup", 4 << 20)];
     let (mut out, mut commands) = (Vec::new(), Vec::new());
     let mut session = Session::new(exports.clone().into(), &mut out);
@@ -56,10 +59,11 @@ fn talk(input: &[u8], size: usize, budget: usize) -> (String, Vec<u8>, Vec<Comma
     }
     for command in &commands {
         let export = &exports[session.export().expect("open")];
-        assert!(command.offset + u64::from(command.length) <= export.bytes && command.length <= MAX_PAYLOAD);
+        assert!(command.offset + command.length <= export.bytes);
         match &command.kind {
-            Kind::Read => assert!(command.length > 0),
-            Kind::Write { data, .. } => assert_eq!(data.len(), command.length as usize),
+            Kind::Read => assert!(command.length > 0 && command.length <= u64::from(MAX_PAYLOAD)),
+            Kind::Write(data) => assert_eq!(data.len() as u64, command.length),
+            Kind::Trim | Kind::WriteZeroes { .. } => assert!(command.length > 0),
             Kind::Flush => assert_eq!((command.offset, command.length), (0, 0)),
         }
     }

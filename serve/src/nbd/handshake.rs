@@ -10,9 +10,8 @@ const REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
 const FIXED_NEWSTYLE: u16 = 1;
 const NO_ZEROES: u16 = 2;
 
-/// Flags of an export: there are flags, and several connections may use it at once; it takes flushes and forced writes.
-const TRANSMISSION_FLAGS: u16 = 1 | 1 << 8;
-const FLUSHES: u16 = 1 << 2 | 1 << 3;
+/// Flags of an export: there are flags; it takes flushes, FUA, trims and write zeroes; several connections may use it at once.
+const TRANSMISSION_FLAGS: u16 = 1 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 8;
 
 /// The most bytes of an option's data.
 const MAX_OPTION: u32 = 16 << 10;
@@ -101,7 +100,7 @@ fn act(option: u32, data: &[u8], client: u32, exports: &[Export], out: &mut Vec<
         EXPORT_NAME => {
             let found = named(data, exports).ok_or(Close::Broken("there is no such export"))?;
             out.extend_from_slice(&exports[found].bytes.to_be_bytes());
-            out.extend_from_slice(&flags(&exports[found]).to_be_bytes());
+            out.extend_from_slice(&TRANSMISSION_FLAGS.to_be_bytes());
             if client & u32::from(NO_ZEROES) == 0 {
                 out.extend_from_slice(&[0; 124]);
             }
@@ -144,7 +143,7 @@ fn act(option: u32, data: &[u8], client: u32, exports: &[Export], out: &mut Vec<
 fn tell(option: u32, export: &Export, out: &mut Vec<u8>) {
     let mut body = OF_EXPORT.to_be_bytes().to_vec();
     body.extend_from_slice(&export.bytes.to_be_bytes());
-    body.extend_from_slice(&flags(export).to_be_bytes());
+    body.extend_from_slice(&TRANSMISSION_FLAGS.to_be_bytes());
     reply(out, option, INFORMATION, &body);
     let mut body = OF_BLOCK_SIZE.to_be_bytes().to_vec();
     for size in [MIN_BLOCK, export.preferred, MAX_PAYLOAD] {
@@ -152,11 +151,6 @@ fn tell(option: u32, export: &Export, out: &mut Vec<u8>) {
     }
     reply(out, option, INFORMATION, &body);
     reply(out, option, ACK, &[]);
-}
-
-/// What an export can do.
-fn flags(export: &Export) -> u16 {
-    TRANSMISSION_FLAGS | if export.flushes { FLUSHES } else { 0 }
 }
 
 /// The name in the data of INFO or GO, which is followed by a list of what the client wants to know.

@@ -29,8 +29,6 @@ pub struct Export {
     pub bytes: u64,
     /// The size of commands that suits it best, bytes.
     pub preferred: u32,
-    /// Whether clients may flush it, and force a write.
-    pub flushes: bool,
 }
 
 /// What a client asks of its export.
@@ -41,9 +39,21 @@ pub struct Command {
     /// First byte, from the beginning of the export.
     pub offset: u64,
     /// Number of bytes: at least [`MIN_BLOCK`], of a flush 0.
-    pub length: u32,
+    pub length: u64,
+    /// Whether what it changes must be durable when it is answered (FUA).
+    pub force: bool,
     /// What is to be done.
     pub kind: Kind,
+}
+
+impl Command {
+    /// Bytes that count for it while it is under way: those of its data, and something for a command without.
+    pub fn held(&self) -> usize {
+        match self.kind {
+            Kind::Read | Kind::Write(_) => self.length as usize,
+            Kind::Trim | Kind::WriteZeroes { .. } | Kind::Flush => MIN_BLOCK as usize,
+        }
+    }
 }
 
 /// The kinds of commands.
@@ -52,11 +62,13 @@ pub enum Kind {
     /// Bytes to the client.
     Read,
     /// These bytes from the client.
-    Write {
-        /// The bytes.
-        data: Vec<u8>,
-        /// Whether they must be durable when the command is answered (FUA).
-        force: bool,
+    Write(Vec<u8>),
+    /// The bytes are no longer needed: whole pages of them read as zeroes.
+    Trim,
+    /// The bytes shall read as zeroes.
+    WriteZeroes {
+        /// Whether the space for them is to be kept.
+        keep: bool,
     },
     /// All writes that have been answered must be durable when this is answered.
     Flush,
@@ -69,7 +81,7 @@ pub enum Error {
     Io,
     /// The command is none, or none that this export has, or beyond its end.
     Invalid,
-    /// A write beyond the end.
+    /// A write, or zeroes, beyond the end.
     NoSpace,
     /// The server ends.
     Shutdown,
@@ -164,7 +176,7 @@ impl Session {
             }
             let before = commands.len();
             let step = self.step(used, out, commands);
-            held += commands[before..].iter().map(|command| command.length as usize).sum::<usize>();
+            held += commands[before..].iter().map(Command::held).sum::<usize>();
             match step {
                 Ok(Some(taken)) => used += taken,
                 Ok(None) => break Ok(()),
@@ -212,7 +224,7 @@ impl Session {
         transmission::answer_read(out, self.structured, cookie, offset, data);
     }
 
-    /// Answers a write or a flush that is done.
+    /// Answers a command that is done and has no data.
     pub fn answer_done(&self, out: &mut Vec<u8>, cookie: u64) {
         transmission::answer(out, cookie);
     }

@@ -3,8 +3,7 @@
 use super::*;
 
 fn exports() -> Arc<[Export]> {
-    let export =
-        |name: &str, bytes| Export { name: name.into(), bytes, preferred: 16 << 10, flushes: name == "backup" };
+    let export = |name: &str, bytes| Export { name: name.into(), bytes, preferred: 16 << 10 };
     [export("db", 1 << 20), export("backup", 4 << 20)].into()
 }
 
@@ -72,8 +71,8 @@ fn a_client_looks_opens_reads_and_writes() {
     let whole = talk(&bytes, bytes.len());
     let (out, commands, result, session) = &whole;
     assert_eq!((session.export(), session.refused(), *result), (Some(0), 0, Err(Close::Asked)));
-    let read = Command { cookie: 41, offset: 512, length: 4096, kind: Kind::Read };
-    let write = Command { cookie: 42, offset: 1024, length: 512, kind: Kind::Write { data, force: false } };
+    let read = Command { cookie: 41, offset: 512, length: 4096, force: false, kind: Kind::Read };
+    let write = Command { cookie: 42, offset: 1024, length: 512, force: false, kind: Kind::Write(data) };
     assert_eq!(commands, &[read, write]);
 
     let mut said = Vec::new();
@@ -88,11 +87,11 @@ fn a_client_looks_opens_reads_and_writes() {
     reply(3, 2, b"\0\0\0\x02db");
     reply(3, 2, b"\0\0\0\x06backup");
     reply(3, 1, &[]);
-    for (option, size, flags) in [(6, 4_u64 << 20, 0b1101), (7, 1 << 20, 1)] {
+    for (option, size) in [(6, 4_u64 << 20), (7, 1 << 20)] {
         let mut body = vec![0, 0];
         body.extend_from_slice(&size.to_be_bytes());
-        // There are flags, and several connections may use it; `backup` takes flushes and forced writes.
-        body.extend_from_slice(&[1, flags]);
+        // There are flags; flush, FUA, trim, write zeroes; several connections may use it.
+        body.extend_from_slice(&[1, 0b0110_1101]);
         reply(option, 3, &body);
         // 512, 16 KiB, 32 MiB.
         reply(option, 3, &[0, 3, 0, 0, 2, 0, 0, 0, 0x40, 0, 2, 0, 0, 0]);
@@ -149,7 +148,7 @@ fn an_export_is_opened_by_its_name_alone() {
         let (out, _, result, session) = talk(&bytes, 1000);
         (out, result, session.export())
     };
-    let size = [0, 0, 0, 0, 0, 0x40, 0, 0, 1, 0b1101];
+    let size = [0, 0, 0, 0, 0, 0x40, 0, 0, 1, 0b0110_1101];
     assert_eq!(open(3, "backup"), (size.to_vec(), Ok(()), Some(1)));
     assert_eq!(open(1, "backup"), ([size.to_vec(), vec![0; 124]].concat(), Ok(()), Some(1)));
     assert_eq!(open(3, "none"), (Vec::new(), Err(Close::Broken("there is no such export")), None));
@@ -160,8 +159,12 @@ fn commands_that_the_export_has_not_are_refused_one_by_one() {
     let end = 1 << 20;
     let zeroes = [0; 1024];
     let cases = [
-        (request(3, 1, 0, 0, &[]), 22),
-        (request(4, 2, 0, 4096, &[]), 22),
+        (request(3, 1, 0, 512, &[]), 22),
+        (request(4, 2, end, 4096, &[]), 22),
+        (request(4, 20, 0, 0, &[]), 22),
+        (request(4, 21, 256, 4096, &[]), 22),
+        (request(6, 22, end - 512, 1024, &[]), 28),
+        (request(5, 23, 0, 4096, &[]), 22),
         (request(0, 3, 0, 0, &[]), 22),
         (request(0, 4, 100, 512, &[]), 22),
         (request(0, 5, 0, 100, &[]), 22),
@@ -181,9 +184,9 @@ fn commands_that_the_export_has_not_are_refused_one_by_one() {
         assert_eq!(answer[8..], bytes[8..16], "its cookie");
     }
     // With a flag that was not offered.
-    let mut forced = request(1, 11, 0, 512, &[0; 512]);
-    forced[5] = 1;
-    let (_, commands, _, session) = talk(&client(&[option(1, b""), forced]), 1000);
+    let mut fast = request(6, 11, 0, 512, &[]);
+    fast[5] = 1 << 4;
+    let (_, commands, _, session) = talk(&client(&[option(1, b""), fast]), 1000);
     assert_eq!((commands.len(), session.refused()), (0, 1));
 }
 
@@ -226,9 +229,9 @@ fn commands_beyond_the_budget_wait() {
     assert!(commands.iter().map(|command| command.cookie).eq(0..5));
 }
 
-/// An export that takes flushes takes forced writes, and a flag that it does not have is refused.
+/// Flushes, trims and zeroes, FUA with all of them; a trim and zeroes may be longer than what moves data.
 #[test]
-fn flushes_and_forced_writes() {
+fn commands_without_data() {
     let data = [7; 512];
     let flagged = |mut bytes: Vec<u8>, flags: u8| {
         bytes[5] = flags;
@@ -241,9 +244,24 @@ fn flushes_and_forced_writes() {
         flagged(request(0, 3, 0, 512, &[]), 1),
         request(3, 4, 512, 512, &[]),
         flagged(request(1, 5, 0, 512, &data), 3),
+        request(4, 6, 512, 3 << 20, &[]),
+        flagged(request(4, 7, 0, 4 << 20, &[]), 1),
+        request(6, 8, 0, 4 << 20, &[]),
+        flagged(request(6, 9, 512, 1024, &[]), 3),
     ];
     let (_, commands, result, session) = talk(&client(&parts), 9);
-    let kinds: Vec<(u64, Kind)> = commands.into_iter().map(|command| (command.cookie, command.kind)).collect();
-    assert_eq!(kinds, [(1, Kind::Write { data: data.to_vec(), force: true }), (2, Kind::Flush), (3, Kind::Read)]);
-    assert_eq!((result, session.refused()), (Ok(()), 2), "a flush of a range, and a hole that nobody offered");
+    let wanted = [
+        (1, 0, 512, true, Kind::Write(data.to_vec())),
+        (2, 0, 0, false, Kind::Flush),
+        (3, 0, 512, true, Kind::Read),
+        (6, 512, 3 << 20, false, Kind::Trim),
+        (7, 0, 4 << 20, true, Kind::Trim),
+        (8, 0, 4 << 20, false, Kind::WriteZeroes { keep: false }),
+        (9, 512, 1024, true, Kind::WriteZeroes { keep: true }),
+    ];
+    assert_eq!(
+        commands,
+        wanted.map(|(cookie, offset, length, force, kind)| Command { cookie, offset, length, force, kind })
+    );
+    assert_eq!((result, session.refused()), (Ok(()), 2), "a flush of a range, and a write without a hole");
 }

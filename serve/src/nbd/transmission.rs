@@ -13,9 +13,14 @@ const READ: u16 = 0;
 const WRITE: u16 = 1;
 const DISCONNECT: u16 = 2;
 const FLUSH: u16 = 3;
+const TRIM: u16 = 4;
+const WRITE_ZEROES: u16 = 6;
 
-/// The flag of a write that must be durable when it is answered. With other commands it means nothing.
+/// The flag of a change that must be durable when it is answered. With other commands it means nothing.
 const FORCE: u16 = 1;
+
+/// The flag of zeroes whose space is to be kept.
+const NO_HOLE: u16 = 1 << 1;
 
 /// The last chunk of an answer.
 const DONE: u16 = 1;
@@ -50,22 +55,31 @@ pub(super) fn command(input: &[u8], export: &Export) -> Result<Option<(usize, As
         }
     }
     let fails = |error| Ok(Some((used, Err((cookie, kind == READ, error)))));
-    let whole = offset.is_multiple_of(u64::from(MIN_BLOCK)) && length.is_multiple_of(MIN_BLOCK);
-    if flags & !FORCE != 0 || flags != 0 && !export.flushes {
+    let sound = |kind| {
+        let command = Command { cookie, offset, length: length.into(), force: flags & FORCE != 0, kind };
+        Ok(Some((used, Ok(command))))
+    };
+    let legal = if kind == WRITE_ZEROES { FORCE | NO_HOLE } else { FORCE };
+    if flags & !legal != 0 {
         return fails(Error::Invalid);
     }
-    if kind == FLUSH && export.flushes && offset == 0 && length == 0 {
-        return Ok(Some((used, Ok(Command { cookie, offset, length, kind: Kind::Flush }))));
+    if kind == FLUSH && offset == 0 && length == 0 {
+        return sound(Kind::Flush);
     }
-    if !matches!(kind, READ | WRITE) || length == 0 || !whole || length > MAX_PAYLOAD {
+    let is_whole = offset.is_multiple_of(u64::from(MIN_BLOCK)) && length.is_multiple_of(MIN_BLOCK);
+    if length == 0 || !is_whole || kind == READ && length > MAX_PAYLOAD {
         return fails(Error::Invalid);
     }
-    if offset.checked_add(u64::from(length)).is_none_or(|end| end > export.bytes) {
-        return fails(if kind == WRITE { Error::NoSpace } else { Error::Invalid });
+    let is_beyond = offset.checked_add(u64::from(length)).is_none_or(|end| end > export.bytes);
+    match kind {
+        WRITE | WRITE_ZEROES if is_beyond => fails(Error::NoSpace),
+        _ if is_beyond => fails(Error::Invalid),
+        READ => sound(Kind::Read),
+        WRITE => sound(Kind::Write(input[HEADER..used].to_vec())),
+        TRIM => sound(Kind::Trim),
+        WRITE_ZEROES => sound(Kind::WriteZeroes { keep: flags & NO_HOLE != 0 }),
+        _ => fails(Error::Invalid),
     }
-    let write = || Kind::Write { data: input[HEADER..used].to_vec(), force: flags & FORCE != 0 };
-    let kind = if kind == WRITE { write() } else { Kind::Read };
-    Ok(Some((used, Ok(Command { cookie, offset, length, kind }))))
 }
 
 /// Answers a read.

@@ -57,9 +57,19 @@ impl Client {
 
     /// As [`Client::send`], to a server that may have ended.
     pub fn try_send(&mut self, kind: u16, offset: u64, length: u32, data: &[u8]) -> std::io::Result<u64> {
+        self.try_send_with(0, kind, offset, length, data)
+    }
+
+    /// As [`Client::send`], with the flag that it must be durable when it is answered (FUA).
+    pub fn send_forced(&mut self, kind: u16, offset: u64, length: u32, data: &[u8]) -> u64 {
+        self.try_send_with(1, kind, offset, length, data).expect("a command")
+    }
+
+    fn try_send_with(&mut self, flags: u16, kind: u16, offset: u64, length: u32, data: &[u8]) -> std::io::Result<u64> {
         self.cookie += 1;
         let head = [
-            &[0x25, 0x60, 0x95, 0x13, 0, 0][..],
+            &[0x25, 0x60, 0x95, 0x13][..],
+            &flags.to_be_bytes(),
             &kind.to_be_bytes(),
             &self.cookie.to_be_bytes(),
             &offset.to_be_bytes(),
@@ -106,7 +116,12 @@ impl Client {
     }
 
     pub fn write(&mut self, offset: u64, data: &[u8]) {
-        let cookie = self.send(1, offset, data.len() as u32, data);
+        self.change(1, offset, data.len() as u32, data);
+    }
+
+    /// A command that reads nothing, up to its answer.
+    pub fn change(&mut self, kind: u16, offset: u64, length: u32, data: &[u8]) {
+        let cookie = self.send(kind, offset, length, data);
         let (answered, error, _) = self.answer(0);
         assert_eq!((answered, error), (cookie, 0));
     }

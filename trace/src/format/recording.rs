@@ -21,7 +21,7 @@ impl TraceFormat for Reader {
     const ABOUT: About = About {
         key: "record",
         title: "Flashlane record",
-        shape: "flow,time(ns),offset(B),bytes,read|write|flush,0|1=forced",
+        shape: "flow,time(ns),offset(B),bytes,read|write|trim|write-zeroes|flush,0|1=forced",
         // They count from an instant that is fixed, as dates do.
         has_date: true,
         recognised: Recognised::Beginning(|sample| sample.starts_with(BEGINNING), "it says so on its first line"),
@@ -46,22 +46,16 @@ impl TraceFormat for Reader {
         line.comma("the number of bytes")?;
         let length = line.number("the number of bytes")?;
         line.comma("the kind")?;
-        let kind_fault = line.fault("the kind", "read, write or flush");
-        let op = match line.cell() {
-            b"read" => Some(Op::Read),
-            b"write" => Some(Op::Write),
-            // The drive that was served holds nothing back: a flush took it no time.
-            b"flush" => None,
-            _ => return Err(kind_fault),
-        };
+        let kind_fault = line.fault("the kind", "read, write, trim, write-zeroes or flush");
+        let kind = line.cell();
+        let Some(op) = Op::ALL.into_iter().find(|op| op.name().as_bytes() == kind) else { return Err(kind_fault) };
         line.comma("whether it is forced")?;
         let forced_fault = line.fault("whether it is forced", "0 or 1");
-        if !matches!(line.number("whether it is forced")?, 0 | 1) {
-            return Err(forced_fault);
-        }
+        let fua = match line.number("whether it is forced")? {
+            forced @ (0 | 1) => forced == 1 && op == Op::Write,
+            _ => return Err(forced_fault),
+        };
         line.finish()?;
-        Ok(op.map_or(Line::Skip, |op| {
-            Line::Request(RawRecord { time_ns, offset, length, op, device, ..RawRecord::PLAIN })
-        }))
+        Ok(Line::Request(RawRecord { time_ns, offset, length, op, fua, device, ..RawRecord::PLAIN }))
     }
 }

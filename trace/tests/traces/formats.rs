@@ -91,6 +91,18 @@ fn systor_skips_headers_and_blank_operations_and_rounds_to_a_microsecond() {
     assert_eq!(whole.counts.skipped, 3);
 }
 
+/// Every kind, at times that count from the start of the drive; only writes are forced.
+#[test]
+fn a_record_has_every_kind_of_request() {
+    let text = "# flashlane record 1\n0,5,8192,4096,read,1\n1,15,0,512,write,1\n0,15,0,0,flush,0\n\
+                #! 16 priority 1 0\n1,20,65536,16384,trim,1\n0,25,512,1024,write-zeroes,0\n";
+    let whole = read(text, &as_format(Format::Record)).unwrap();
+    let want = [(5, R, 8192, 4096), (15, W, 0, 512), (15, F, 0, 0), (20, T, 65536, 16384), (25, Z, 512, 1024)];
+    assert_eq!((whole.rows, whole.fua), (want.to_vec(), vec![1]));
+    let why = read("# flashlane record 1\n0,5,0,512,erase,0\n", &as_format(Format::Record)).unwrap_err();
+    assert!(why.message.contains("read, write, trim, write-zeroes or flush"), "{why}");
+}
+
 const BLKPARSE: &str = "\
   8,0    3        1     0.000000000   697  G   W 223490 + 8 [kjournald]
   8,0    3        2     0.000001829   697  P   N [kjournald]

@@ -1,0 +1,210 @@
+//! Commands of clients: the drive is given them, and once it has ended them their bytes are read or changed, and they are answered.
+
+use std::ops::Range;
+
+use flashlane_core::{Op, Time};
+
+use super::Server;
+use crate::contents::{Contents, Done, Job, Work};
+use crate::fuse::Answer;
+use crate::nbd::{Command, Error, Kind};
+use crate::power_cut::{Draw, PowerCut};
+use crate::real_time::Ended;
+use crate::record::Record;
+
+/// A command of a client, from its arrival until it is answered.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) client: Client,
+    pub(super) export: usize,
+    pub(super) command: Command,
+    /// When the drive ended it, simulated ns; how long it took.
+    pub(super) ended: (Time, u64),
+}
+
+/// Who waits for the answer.
+#[derive(Debug)]
+pub(super) enum Client {
+    /// A connection by its number, unless a later one has that now.
+    Connection { number: usize, generation: u64 },
+    /// The kernel, for whoever uses the file of the export.
+    File(Answer),
+}
+
+impl Client {
+    /// Bytes at the beginning of its write's sectors that are left alone.
+    fn skipped(&self) -> u64 {
+        match self {
+            Client::Connection { .. } => 0,
+            Client::File(answer) => answer.from() as u64,
+        }
+    }
+
+    /// The bytes that read as zeroes after its trim: the whole pages, and in a file with a hole all of the hole.
+    fn trimmed(&self, range: Range<u64>, page: u64) -> Range<u64> {
+        match self {
+            Client::File(_) => range,
+            Client::Connection { .. } => {
+                let from = range.start.next_multiple_of(page);
+                from..(range.end / page * page).max(from)
+            }
+        }
+    }
+}
+
+/// What a command is for the drive.
+fn op(kind: &Kind) -> Op {
+    match kind {
+        Kind::Read => Op::Read,
+        Kind::Write(_) => Op::Write,
+        Kind::Trim => Op::Trim,
+        Kind::WriteZeroes { .. } => Op::WriteZeroes,
+        Kind::Flush => Op::Flush,
+    }
+}
+
+impl Server {
+    /// Gives the drive commands, all at one instant.
+    pub(super) fn submit_all(&mut self, now: Time, mut all: Vec<Asked>) {
+        // A run submits the requests of an instant flow by flow: so that it can do again what is done here.
+        all.sort_by_key(|asked| asked.export);
+        all.into_iter().for_each(|asked| self.submit(now, asked));
+    }
+
+    /// Gives the drive a command.
+    fn submit(&mut self, now: Time, asked: Asked) {
+        if self.is_cut() {
+            return self.held.push(asked);
+        }
+        let Asked { export, ref command, .. } = asked;
+        let (op, force) = (op(&command.kind), command.force);
+        self.statistics.received(export, op);
+        let (offset, length) = (command.offset, command.length);
+        if self.fault.is_none()
+            && let Some(record) = &mut self.record
+        {
+            record.add(now, export, op, (offset, length), force);
+        }
+        // A flush is one of the whole drive.
+        let offset = if op == Op::Flush { 0 } else { self.first_byte[export] + offset };
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        self.asked.insert(ticket, asked);
+        if let Err(ticket) = self.drive.submit(now, export as u16, op, (offset, length, force), ticket) {
+            self.fail(ticket, Error::Io);
+        }
+    }
+
+    /// The drive has ended a command: its bytes are read or changed now.
+    pub(super) fn ended(&mut self, ended: Ended<u64>) {
+        let page = u64::from(self.schedulers.config().geometry.page_bytes);
+        let Some(asked) = self.asked.get_mut(&ended.of) else { return };
+        asked.ended = (ended.at, ended.response_ns);
+        let Command { offset, length, force, ref mut kind, .. } = asked.command;
+        let mut offset = self.first_byte[asked.export] + offset;
+        let work = match kind {
+            Kind::Read => Work::Read(length as usize),
+            Kind::Write(data) => {
+                // What is less than the sectors of the command leaves the other bytes of them alone.
+                offset += asked.client.skipped();
+                Work::Write { data: std::mem::take(data), force }
+            }
+            Kind::Trim => {
+                let zeroes = asked.client.trimmed(offset..offset + length, page);
+                offset = zeroes.start;
+                Work::Zero { length: zeroes.end - offset, keep: false, force }
+            }
+            Kind::WriteZeroes { keep } => Work::Zero { length, keep: *keep, force },
+            Kind::Flush => Work::Flush,
+        };
+        if let Some(done) = self.contents.act(Job { ticket: ended.of, offset, work }) {
+            self.answer(done);
+        }
+    }
+
+    /// Takes the jobs that the thread of the contents has done.
+    pub(super) fn contents_done(&mut self) {
+        let Contents::File(worker) = &self.contents else { return };
+        worker.clear();
+        while let Contents::File(worker) = &self.contents
+            && let Some(done) = worker.next_done()
+        {
+            self.answer(done);
+        }
+    }
+
+    /// Answers a command whose bytes have been read or written.
+    fn answer(&mut self, done: Done) {
+        let Ok(data) = done.result else {
+            self.statistics.file_failed();
+            return self.fail(done.ticket, Error::Io);
+        };
+        let Some(asked) = self.asked.remove(&done.ticket) else { return };
+        let (at, response_ns) = asked.ended;
+        let Command { length, ref kind, .. } = asked.command;
+        self.statistics.completed(asked.export, op(kind), length, response_ns, self.drive.since(at));
+        self.reply(asked, Ok(data));
+    }
+
+    pub(super) fn fail(&mut self, ticket: u64, error: Error) {
+        let Some(asked) = self.asked.remove(&ticket) else { return };
+        self.statistics.failed(asked.export);
+        self.reply(asked, Err(error));
+    }
+
+    /// Adds what became of a command, its bytes if it is a read, to what its client is sent.
+    pub(super) fn reply(&mut self, asked: Asked, outcome: Result<Vec<u8>, Error>) {
+        let held = asked.command.held();
+        let Command { cookie, offset, kind, .. } = asked.command;
+        let (number, generation) = match asked.client {
+            Client::Connection { number, generation } => (number, generation),
+            Client::File(answer) => {
+                if let Some(files) = &mut self.files {
+                    files.answer(answer, outcome);
+                }
+                return;
+            }
+        };
+        let Some(connection) = &mut self.connections[number] else { return };
+        if connection.generation != generation {
+            return;
+        }
+        connection.under_way -= 1;
+        connection.held -= held;
+        let is_read = matches!(kind, Kind::Read);
+        connection.answer(|session, out| match outcome {
+            Ok(data) if is_read => session.answer_read(out, cookie, offset, &data),
+            Ok(_) => session.answer_done(out, cookie),
+            Err(error) => session.fail(out, cookie, is_read, error),
+        });
+    }
+
+    /// Once the drive has stopped, everything that it had is answered with an error.
+    pub(super) fn find_fault(&mut self) {
+        if let Some((message, tickets)) = self.drive.fault() {
+            self.fault.get_or_insert(message);
+            tickets.into_iter().for_each(|ticket| self.fail(ticket, Error::Io));
+        }
+    }
+
+    /// Whether the drive has been given as many commands as it may before the power is cut.
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut_after.is_some_and(|commands| self.next_ticket >= commands)
+    }
+
+    /// The power is cut: nothing more is answered, writes that were not answered have landed or not, and there is no state to keep.
+    pub(super) fn cut_power(&mut self) -> PowerCut {
+        self.kept = None;
+        self.record.iter_mut().for_each(Record::flush);
+        let mut draw = Draw::new(self.schedulers.config().seed, self.schedulers.config().geometry.page_bytes);
+        for (ticket, asked) in std::mem::take(&mut self.asked) {
+            // The data of a write that the drive has ended is on its way to its place.
+            let Kind::Write(data) = &asked.command.kind else { continue };
+            let offset = self.first_byte[asked.export] + asked.command.offset + asked.client.skipped();
+            for (offset, data) in draw.landed(offset, data).into_iter().filter(|_| !data.is_empty()) {
+                let _ = self.contents.act(Job { ticket, offset, work: Work::Write { data, force: false } });
+            }
+        }
+        draw.cut
+    }
+}

@@ -1,0 +1,298 @@
+//! The server: one thread that owns the drive, the clock and the sockets.
+//!
+//! A round: the drive is advanced to now, what it has ended is answered; then the thread waits for the drive's next event or for a client,
+//! sleeping until shortly before the event and polling from there on; then everything that clients have sent is given to the drive at one
+//! instant, so that pages which belong together can meet. Without clients and events it sleeps.
+
+mod clients;
+mod commands;
+mod requests;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use flashlane_sim::Schedulers;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::{Timespec, epoll::Event};
+use rustix::fd::{AsFd, OwnedFd};
+
+use crate::connection::Connection;
+use crate::contents::Contents;
+use crate::control::{self, Asker, Asks, ControlRequest};
+use crate::fuse::Files;
+use crate::kept::Kept;
+use crate::listener::{Listener, SocketFile};
+use crate::nbd::{Error, Export};
+use crate::real_time::RealTime;
+use crate::record::Record;
+use crate::statistics::Statistics;
+use crate::{Options, Report};
+use commands::Asked;
+use requests::Change;
+
+/// Bytes that are read of a connection before the next one has its turn.
+const READ_BYTES: usize = 256 << 10;
+
+/// How long commands under way are waited for when the server ends.
+const END: Duration = Duration::from_secs(5);
+
+/// What the poll reports: a connection by its number, or one of these.
+const LISTENER: u64 = u64::MAX;
+const SIGNALS: u64 = u64::MAX - 1;
+const CONTENTS: u64 = u64::MAX - 2;
+const ASKS: u64 = u64::MAX - 3;
+const FILES: u64 = u64::MAX - 4;
+
+/// Why the power is not cut.
+const UNKNOWN_LOSS: &str =
+    "writes are done in the page buffer (device.buffer.write_back), and which of its pages a cut takes is not modelled";
+
+/// The server while it runs.
+pub(crate) struct Server {
+    poll: OwnedFd,
+    listener: Option<Listener>,
+    stop: OwnedFd,
+    exports: Arc<[Export]>,
+    /// First byte of each export on the drive.
+    first_byte: Vec<u64>,
+    drive: RealTime<u64>,
+    contents: Contents,
+    /// Commands that the drive or the contents have, by ticket.
+    asked: BTreeMap<u64, Asked>,
+    next_ticket: u64,
+    connections: Vec<Option<Connection>>,
+    accepted: u64,
+    spin: Duration,
+    statistics: Statistics,
+    fault: Option<String>,
+    record: Option<Record>,
+    /// Whether writes are done in a buffer that loses them with the power.
+    has_volatile_writes: bool,
+    /// The power is cut once the drive has been given so many commands.
+    cut_after: Option<u64>,
+    /// Where the drive's state goes at the end.
+    kept: Option<Kept>,
+    buffer: Vec<u8>,
+    asks: Asks,
+    asker: Asker,
+    /// Asked while the scheduler is being changed.
+    later: VecDeque<ControlRequest>,
+    schedulers: Schedulers,
+    scheduler: String,
+    /// The scheduler that follows once the drive has drained.
+    change: Option<Change>,
+    /// Commands that came meanwhile.
+    held: Vec<Asked>,
+    /// Until when no clients are accepted.
+    rests_until: Option<Instant>,
+    files: Option<Files>,
+    /// Removed at the end.
+    _control: Option<SocketFile>,
+}
+
+impl Server {
+    /// A server that listens; bytes that arrive at `stop` end it.
+    ///
+    /// # Errors
+    /// An address that cannot be listened at, a file that cannot be opened, in words.
+    pub(crate) fn open(drive: flashlane_sim::Drive, options: &Options, stop: OwnedFd) -> Result<Server, String> {
+        let export = |flow: &flashlane_scenario::FlowPlan| Export {
+            name: flow.name.clone(),
+            bytes: flow.range.length,
+            preferred: drive.page_bytes,
+        };
+        let exports: Arc<[Export]> = drive.flows.iter().map(export).collect();
+        let first_byte = drive.flows.iter().map(|flow| flow.range.offset).collect();
+        if options.power_cut.is_some() && drive.has_volatile_writes {
+            return Err(format!("--power-cut: {UNKNOWN_LOSS}"));
+        }
+        let contents = Contents::open(&options.data, drive.bytes)?;
+        let listener = options.nbd.as_ref().map(Listener::open).transpose()?;
+        let statistics = Statistics::new(exports.len());
+        let machine = |why: rustix::io::Errno| format!("cannot wait for clients: {why}");
+        let poll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(machine)?;
+        let watch = |fd: rustix::fd::BorrowedFd<'_>, data| {
+            epoll::add(&poll, fd, EventData::new_u64(data), EventFlags::IN).map_err(machine)
+        };
+        if let Some(listener) = &listener {
+            watch(listener.as_fd(), LISTENER)?;
+        }
+        watch(stop.as_fd(), SIGNALS)?;
+        if let Contents::File(worker) = &contents {
+            watch(worker.wakes().as_fd(), CONTENTS)?;
+        }
+        let (asker, asks) = control::pair().map_err(|why| format!("cannot wait for commands: {why}"))?;
+        watch(asks.wakes().as_fd(), ASKS)?;
+        let control = options.control.as_ref().map(|path| control::open(path, asker.clone())).transpose()?;
+        let files = options.fuse.as_ref().map(|folder| Files::open(folder, &exports)).transpose()?;
+        if let Some(files) = &files {
+            watch(files.wakes().as_fd(), FILES)?;
+        }
+        // The last of the files, as they are there to stay.
+        let record = options.record.as_ref().map(|path| Record::create(path, &drive.record_head)).transpose()?;
+        let begun = options.record.as_deref().filter(|_| drive.is_used);
+        let kept = options.state.as_ref().map(|state| Kept::take_away(state, begun)).transpose()?;
+        Ok(Server {
+            poll,
+            listener,
+            stop,
+            exports,
+            first_byte,
+            drive: RealTime::new(drive.device, options.time_scale),
+            contents,
+            asked: BTreeMap::new(),
+            next_ticket: 0,
+            connections: Vec::new(),
+            accepted: 0,
+            spin: options.spin,
+            statistics,
+            fault: None,
+            record,
+            has_volatile_writes: drive.has_volatile_writes,
+            cut_after: options.power_cut,
+            kept,
+            buffer: vec![0; READ_BYTES],
+            asks,
+            asker,
+            later: VecDeque::new(),
+            schedulers: drive.schedulers,
+            scheduler: drive.scheduler,
+            change: None,
+            held: Vec::new(),
+            rests_until: None,
+            files,
+            _control: control,
+        })
+    }
+
+    /// What other threads ask the server with.
+    pub(crate) fn asker(&self) -> Asker {
+        self.asker.clone()
+    }
+
+    /// Serves until it is stopped; `show` gets a line about the last second, at most once a second.
+    ///
+    /// # Errors
+    /// The machine fails, in words.
+    pub(crate) fn run(mut self, show: &mut dyn FnMut(&str)) -> Result<Report, String> {
+        let mut ended = Vec::new();
+        let mut events: Vec<Event> = Vec::with_capacity(256);
+        let mut stopping: Option<Instant> = None;
+        let mut shown = Instant::now();
+        loop {
+            let drained = self.advance(&mut ended);
+            for one in ended.drain(..) {
+                self.ended(one);
+            }
+            self.find_fault();
+            if drained {
+                self.change_scheduler();
+            }
+            self.exchange();
+            let mut next = self.drive.next_event();
+            if let Some(since) = stopping {
+                let left = END.saturating_sub(since.elapsed());
+                if self.asked.is_empty() && self.held.is_empty() || left.is_zero() {
+                    break;
+                }
+                next = Some(next.map_or(left, |next| next.min(left)));
+            }
+            if let Some(left) = self.rest() {
+                next = Some(next.map_or(left, |next| next.min(left)));
+            }
+            self.wait(next, &mut events)?;
+            let is_to_end = self.take(&events);
+            if self.is_cut() {
+                break;
+            }
+            if is_to_end && stopping.is_none() {
+                stopping = Some(Instant::now());
+                self.begin_end();
+            }
+            if shown.elapsed() >= Duration::from_secs(1) {
+                if let Some(line) = self.statistics.last_second(shown.elapsed()) {
+                    show(&line);
+                }
+                shown = Instant::now();
+            }
+        }
+        let cut = self.is_cut().then(|| self.cut_power());
+        if cut.is_none() {
+            self.refuse_the_rest();
+        }
+        let kept = self.keep_state();
+        let Server { statistics, exports, fault, connections, record, files, .. } = self;
+        let files_in_use = files.is_some_and(|files| !files.end());
+        let refused = connections.iter().flatten().map(|connection| connection.session.refused()).sum::<u64>();
+        let report = statistics.report(&exports, refused, fault);
+        Ok(Report { recorded: record.map(Record::end), kept, cut, files_in_use, ..report })
+    }
+
+    /// Waits for clients, or for the drive's next event, which is so far away.
+    fn wait(&self, next: Option<Duration>, events: &mut Vec<Event>) -> Result<(), String> {
+        // The last part of a wait is polled: the system wakes a thread late.
+        let limit = next.map(|next| next.saturating_sub(self.spin));
+        let limit =
+            limit.map(|limit| Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() });
+        events.clear();
+        match epoll::wait(&self.poll, rustix::buffer::spare_capacity(events), limit.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(why) => Err(format!("cannot wait for clients: {why}")),
+        }
+    }
+
+    /// Takes what has happened, commands all at one instant; whether the server is to end.
+    fn take(&mut self, events: &[Event]) -> bool {
+        let (mut stop, mut asked) = (false, false);
+        let (mut readable, mut requested) = (Vec::new(), Vec::new());
+        for event in events {
+            match event.data.u64() {
+                LISTENER => self.accept(),
+                SIGNALS => stop = true,
+                CONTENTS => self.contents_done(),
+                ASKS => asked = true,
+                FILES => requested = self.files.as_mut().map(Files::take).unwrap_or_default(),
+                number => readable.push(number as usize),
+            }
+        }
+        if !readable.is_empty() || !requested.is_empty() {
+            self.receive(&readable, requested);
+        }
+        if asked {
+            self.later.extend(self.asks.take());
+            self.do_asked();
+        }
+        stop
+    }
+
+    /// No more clients and no more commands.
+    fn begin_end(&mut self) {
+        self.listener = None;
+        let _ = epoll::delete(&self.poll, &self.stop);
+        self.connections.iter_mut().flatten().for_each(|connection| connection.closing = true);
+        self.files.iter_mut().for_each(Files::close);
+    }
+
+    /// Keeps the drive's state for the next session, once it has done what was left to do.
+    fn keep_state(&mut self) -> Option<Result<PathBuf, String>> {
+        let kept = self.kept.take()?;
+        self.drive.finish();
+        if let Some((fault, _)) = self.drive.fault() {
+            return Some(Err(self.fault.get_or_insert(fault).clone()));
+        }
+        Some(kept.store(self.schedulers.config(), self.drive.device()))
+    }
+
+    /// Answers what was not answered in time.
+    fn refuse_the_rest(&mut self) {
+        for asked in std::mem::take(&mut self.held) {
+            self.statistics.failed(asked.export);
+            self.reply(asked, Err(Error::Shutdown));
+        }
+        let left: Vec<u64> = self.asked.keys().copied().collect();
+        left.into_iter().for_each(|ticket| self.fail(ticket, Error::Shutdown));
+        self.send_all();
+    }
+}
