@@ -189,9 +189,9 @@ def _flows(flows: Any, folder: Path) -> Any:
                 name = str(flow.setdefault("name", f"flow{number}"))
                 place = folder / str(number)
                 place.mkdir()
-                file = place / f"{''.join(c if c.isalnum() else '-' for c in name)}.replayer"
+                file = place / f"{''.join(c if c.isalnum() else '-' for c in name)}.csv"
                 _workload.write(trace, file)
-                flow["trace"] = {"path": str(file), "format": "replayer"}
+                flow["trace"] = {"path": str(file), "format": "csv"}
         written.append(flow)
     return written
 

@@ -174,7 +174,7 @@ def write_trace(
     path: _Path,
     first: int,
     time_ns: NDArray[np.int64],
-    is_read: NDArray[np.int64],
+    op: NDArray[np.int64],
     offset: NDArray[np.int64],
     length: NDArray[np.int64],
 ) -> None: ...

@@ -15,8 +15,11 @@ from ._native import Error, write_trace
 
 #: Nanoseconds in a unit of time, by the name of its column.
 TIMES = {"time_ns": 1, "time_us": 10**3, "time_ms": 10**6, "time_s": 10**9}
-OPS = {"read": 1, "r": 1, "write": 0, "w": 0}
-LEGAL = "legal columns are time_ns (or time_us, time_ms, time_s), op (read or write), offset and length (bytes)"
+#: Codes of the operations; those of ``python/src/workload.rs``.
+OPS = {"write": 0, "w": 0, "read": 1, "r": 1, "write-fua": 2, "trim": 3, "write-zeroes": 4, "flush": 5}
+WRITE, WRITE_FUA = OPS["write"], OPS["write-fua"]
+LEGAL_OPS = "read, write, write-fua, trim, write-zeroes or flush"
+LEGAL = f"legal columns are time_ns (or time_us, time_ms, time_s), op ({LEGAL_OPS}), offset and length (bytes), and fua (of writes)"
 
 
 def is_path(value: Any) -> bool:
@@ -26,7 +29,7 @@ def is_path(value: Any) -> bool:
 #: Requests that are looked at together, so that a workload takes little memory beside its own.
 CHUNK = 1 << 18
 #: The least bytes of a request in the file that the laboratory reads.
-LEAST_BYTES = 17
+LEAST_BYTES = 8
 
 
 def write(requests: Any, path: Path) -> None:
@@ -44,7 +47,7 @@ def write(requests: Any, path: Path) -> None:
             raise Error("workload: has no requests")
         return
     times = [name for name in names if name in TIMES]
-    unknown = [name for name in names if name not in TIMES and name not in ("op", "offset", "length")]
+    unknown = [name for name in names if name not in TIMES and name not in ("op", "offset", "length", "fua")]
     missing = [name for name in ("op", "offset", "length") if name not in names]
     if unknown or missing or len(times) != 1:
         said = f"has the columns {_short(', '.join(map(str, names))) or '(none)'}"
@@ -103,6 +106,8 @@ def _write(columns: dict[str, np.ndarray], time: str, path: Path, first: int) ->
     """Writes these requests behind those in the file; ``first`` is the number of the first."""
     at = _time(columns[time], time, first)
     op = _op(columns["op"], first)
+    if "fua" in columns:
+        op = _forced(op, columns["fua"], first)
     write_trace(path, first, at, op, _whole(columns["offset"], "offset", first), _whole(columns["length"], "length", first))
 
 
@@ -147,10 +152,22 @@ def _op(values: np.ndarray, before: int) -> np.ndarray:
         for row, code in enumerate(codes):
             if code is None:
                 text = str(words[row])
-                codes[row] = OPS.get(text.lower()) if len(text) <= 8 else None
+                codes[row] = OPS.get(text.lower()) if len(text) <= 12 else None
                 if codes[row] is None:
-                    raise Error(f"workload: row {before + row}: op = {_short(repr(text))}: must be read or write")
+                    raise Error(f"workload: row {before + row}: op = {_short(repr(text))}: must be {LEGAL_OPS}")
     return np.array(codes, dtype=np.int64)
+
+
+def _forced(op: np.ndarray, values: np.ndarray, before: int) -> np.ndarray:
+    """The operations where writes for which ``values`` says so have force unit access."""
+    if values.dtype.kind not in "biu" or not np.isin(values, (0, 1)).all():
+        raise Error(f"workload: fua is {values.dtype}: must be booleans, or 0 and 1")
+    forced = values.astype(bool)
+    wrong = forced & (op != WRITE) & (op != WRITE_FUA)
+    if wrong.any():
+        row, _ = _first(wrong, values, before)
+        raise Error(f"workload: row {row}: fua = 1: only a write can have it")
+    return np.where(forced, WRITE_FUA, op)
 
 
 def _whole(values: np.ndarray, name: str, before: int) -> np.ndarray:

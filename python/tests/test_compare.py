@@ -141,13 +141,53 @@ def frame() -> pd.DataFrame:
     lambda: {name: frame()[name].to_numpy() for name in frame()},
 ])
 def test_workloads_come_from_frames(requests, tmp_path: Path) -> None:
-    trace = tmp_path / "flow0.replayer"
-    trace.write_text("".join(f"{t // 10**6}.{t % 10**6:06} 0 {o} {n} {int(op == 'read')}\n" for t, op, o, n in REQUESTS))
+    trace = tmp_path / "flow0.csv"
+    trace.write_text("time_ns,op,offset,length\n" + "".join(f"{t},{'RW'[op == 'write']},{o},{n}\n" for t, op, o, n in REQUESTS))
     device = {"preset": "flin-isca18", "geometry": {"blocks_per_plane": 32}, "ftl": {"over_provisioning_percent": 28}}
-    wanted = fl.run(device=device, flow=[{"name": "flow0", "trace": {"path": str(trace), "format": "replayer"}}])
+    wanted = fl.run(device=device, flow=[{"name": "flow0", "trace": {"path": str(trace), "format": "csv"}}])
     made = fl.run(device=device, trace=requests())
     assert made.summary.to_json() == wanted.summary.to_json()
     assert made.summary.schedulers[0].total.completed == 300
+
+
+VOLATILE = {"preset": "flin-isca18", "geometry": {"blocks_per_plane": 32}, "ftl": {"over_provisioning_percent": 28},
+            "buffer": {"pages": 64, "write_back": True, "flush_above": 32}}
+#: Each kind, each 20 ms after the one before, so that each is served alone.
+KINDS = [("write", 0, 16384), ("write-fua", 16384, 8192), ("trim", 65536, 131072), ("write-zeroes", 0, 8192), ("flush", 0, 0), ("read", 0, 16384)]
+
+
+@pytest.mark.parametrize("trace", [
+    lambda: [(20_000_000 * at, *kind) for at, kind in enumerate(KINDS)],
+    lambda: pd.DataFrame([(20 * at, *kind) for at, kind in enumerate(KINDS)], columns=["time_ms", "op", "offset", "length"]),
+    lambda: pl.DataFrame({"time_ms": range(0, 120, 20), "op": ["w", "W", "TRIM", "write-zeroes", "flush", "r"], "offset": [k[1] for k in KINDS],
+                          "length": [k[2] for k in KINDS], "fua": [False, True, False, False, False, False]}),
+])
+def test_workloads_have_requests_of_every_kind(trace) -> None:
+    result = fl.run(device=VOLATILE, trace=trace(), audit=True)
+    total = result.summary.schedulers[0].total
+    received = {kind.kind: (kind.issued, kind.completed, kind.rejected) for kind in total.commands.received}
+    assert received == {"read": (1, 1, 0), "write": (2, 2, 0), "trim": (1, 1, 0), "write-zeroes": (1, 1, 0), "flush": (1, 1, 0)}
+    assert all(issued == completed + rejected for issued, completed, rejected in received.values())
+    rows = pl.DataFrame(result.requests())
+    assert rows["op"].to_list() == ["write", "write", "trim", "write-zeroes", "flush", "read"]
+    took = dict(zip([kind[0] for kind in KINDS], rows["response_ns"].to_list()))
+    # A write ends in the buffer, one with FUA with its program of 1.3 ms, a flush with that of the page that is dirty.
+    assert took["write"] < 100_000 and took["write-fua"] > 1_300_000 and took["flush"] > 1_300_000, took
+
+
+def test_flows_of_a_scenario_have_requests_of_every_kind() -> None:
+    log = {"read_ratio": 0.2, "rate_iops": 2000, "requests": 400, "flush_every_writes": 5, "fua_ratio": 0.2, "trim_ratio": 0.1,
+           "trim_size": {"constant": 65536}}
+    request = [{"at_ns": 1000, "op": "write-zeroes", "offset": 0, "length": 65536}, {"at_ns": 2000, "op": "write", "pages": [3], "fua": True},
+               {"at_ns": 3000, "op": "flush"}]
+    flows = [{"name": "log", "synthetic": log}, {"name": "by hand", "request": request}]
+    run = fl.run(device=VOLATILE, flow=flows, audit=True).summary.schedulers[0]
+    log, by_hand = ({kind.kind: kind for kind in flow.figures.commands.received} for flow in run.flows)
+    assert set(log) == {"read", "write", "trim", "flush"} and set(by_hand) == {"write", "write-zeroes", "flush"}
+    for kind in [*log.values(), *by_hand.values()]:
+        assert kind.issued == kind.completed + kind.rejected > 0, kind
+    assert log["flush"].issued == log["write"].issued // 5
+    assert log["flush"].issued + sum(log[kind].issued for kind in ("read", "write", "trim")) in (400, 400 + log["flush"].issued)
 
 
 def test_a_trace_may_be_a_csv_read_by_its_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +211,12 @@ def test_a_trace_may_be_a_csv_read_by_its_columns(tmp_path: Path, monkeypatch: p
     (lambda: frame().rename(columns={"time_ns": "time"}), r"workload: has the columns time, op, .*legal columns are time_ns"),
     (lambda: frame().drop(columns="length"), "legal columns are"),
     (lambda: frame().assign(time_s=1), "legal columns are"),
-    (lambda: frame().assign(op="trim"), r"row 0: op = 'trim': must be read or write"),
+    (lambda: frame().assign(op="erase"), r"row 0: op = 'erase': must be read, write, write-fua, trim, write-zeroes or flush"),
+    (lambda: [(0, "read", 0, 4096), (1, "flush", 4096, 0)], "row 1: offset and length of a flush must be 0, not 4096, 0"),
+    (lambda: [(0, "flush", 0, 512)], "row 0: offset and length of a flush must be 0, not 0, 512"),
+    (lambda: frame().assign(fua=2), "fua is int64: must be booleans, or 0 and 1"),
+    (lambda: frame().assign(fua="yes"), "fua is .*: must be booleans, or 0 and 1"),
+    (lambda: frame().assign(op="trim", fua=True), "row 0: fua = 1: only a write can have it"),
     (lambda: frame().assign(offset=0.5), r"row 0: offset = 0.5: must be a whole number of bytes"),
     (lambda: frame().assign(length="x"), "length is .*must be whole numbers of bytes"),
     (lambda: frame().assign(length=-4096), "row 0: length = -4096: must be 0 or more"),

@@ -182,9 +182,9 @@ def tuples(last: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("requests, said", [
-    (lambda: claimed(10**12), r"1000000000000 requests take at least 17000.0 GB in .*, which has .* GB; TMPDIR names another folder"),
+    (lambda: claimed(10**12), r"1000000000000 requests take at least 8000.0 GB in .*, which has .* GB; TMPDIR names another folder"),
     (lambda: claimed(COUNT, length=np.append(np.full(COUNT - 1, 4096), -1)), f"row {COUNT - 1}: length = -1: must be 0 or more"),
-    (lambda: claimed(COUNT, op=["read"] * (COUNT - 1) + ["trim"]), f"row {COUNT - 1}: op = 'trim': must be read or write"),
+    (lambda: claimed(COUNT, op=["read"] * (COUNT - 1) + ["erase"]), f"row {COUNT - 1}: op = 'erase': must be read, write, write-fua, trim, write-zeroes or flush"),
     (lambda: claimed(COUNT, time_ns=np.append(np.zeros(COUNT - 1), np.nan)), f"row {COUNT - 1}: time_ns = nan"),
     (lambda: tuples((0, "read", -512, 4096)), f"row {COUNT}: offset = -512: must be 0 or more"),
     (lambda: tuples((0, "read", 0)), r"\(0, 'read', 0\) is no request"),
@@ -199,7 +199,7 @@ def tuples(last: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     (lambda: frame(offset=[1e300] * 4), "row 0: offset = 1e.300: must be a whole number of bytes"),
     (lambda: frame(offset=np.zeros((4, 2), int)), "offset has 2 dimensions; must have one"),
     (lambda: frame(offset=0), "offset has 0 dimensions; must have one"),
-    (lambda: frame(op=["read", "read", None, "read"]), "row 2: op = 'None': must be read or write"),
+    (lambda: frame(op=["read", "read", None, "read"]), "row 2: op = 'None': must be read, write, write-fua"),
     (lambda: frame(**{"x" * 10**6: [0] * 4}), "has the columns .*; legal columns are"),
 ])
 def test_wrong_and_huge_workloads_are_refused_in_few_words(requests: Callable[[], Any], said: str) -> None:
@@ -234,10 +234,10 @@ def test_workloads_are_the_same_in_one_piece_and_in_many(monkeypatch: pytest.Mon
 
 def test_a_small_disk_is_refused_before_the_first_request(monkeypatch: pytest.MonkeyPatch) -> None:
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(100, 50, 17 * 4 - 1))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(100, 50, 8 * 4 - 1))
     with pytest.raises(fl.Error, match="4 requests take at least 0.0 GB"):
         fl.run(device="flin-isca18", trace=frame())
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(100, 50, 17 * 4))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(100, 50, 8 * 4))
     assert fl.run(device="flin-isca18", trace=frame()).summary.schedulers[0].total.completed == 4
 
 
@@ -263,7 +263,7 @@ def test_a_limit_of_file_sizes_is_an_error_and_leaves_nothing(tmp_path: Path) ->
     said = done.stdout.splitlines()
     assert done.returncode == 0 and len(said) == 4, done
     assert all("File too large" in line for line in said[:3]), done
-    assert "flow0.replayer" in said[0] and said[1].startswith("page.html: ") and said[2].startswith("other.html: "), done
+    assert "flow0.csv" in said[0] and said[1].startswith("page.html: ") and said[2].startswith("other.html: "), done
     assert said[3] == "True [] ['page.html', 'script.py', 'temporary']", done
 
 
