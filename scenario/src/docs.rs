@@ -197,6 +197,7 @@ fn plain(value: &toml::Value) -> String {
             let parts = table.iter().map(|(key, value)| format!("{key} {}", plain(value)));
             parts.collect::<Vec<_>>().join(", ")
         }
+        toml::Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(" "),
         toml::Value::Integer(n) => n.to_string(),
         toml::Value::Float(x) => x.to_string(),
         toml::Value::Boolean(b) => b.to_string(),

@@ -30,6 +30,8 @@ pub const PRESETS: &[Preset] = presets![
     "sos-msst13",
     "cosmos-openssd",
     "modern-tlc",
+    "datacenter-tlc",
+    "client-tlc",
     "client-qlc",
     "unit-cycle",
 ];

@@ -151,6 +151,8 @@ fn the_hashes_of_the_presets() {
         ("sos-msst13", "50277ff3e1b927b6"),
         ("cosmos-openssd", "8266b6e1b2ecfbcb"),
         ("modern-tlc", "99578b2a46cf21c0"),
+        ("datacenter-tlc", "e2bc8b27f6a5a1ca"),
+        ("client-tlc", "44079287437ae62b"),
         ("client-qlc", "f949170d1a689581"),
         ("unit-cycle", "1da24e5dfee0f669"),
     ];
