@@ -47,11 +47,12 @@ pub struct Command {
 }
 
 impl Command {
-    /// Bytes that count for it while it is under way: those of its data, and something for a command without.
+    /// Bytes that count for it while it is under way: those of its data. A command without data counts for its work, which goes page by
+    /// page: were all of a large drive trimmed in one go, others would wait for seconds.
     pub fn held(&self) -> usize {
         match self.kind {
             Kind::Read | Kind::Write(_) => self.length as usize,
-            Kind::Trim | Kind::WriteZeroes { .. } | Kind::Flush => MIN_BLOCK as usize,
+            Kind::Trim | Kind::WriteZeroes { .. } | Kind::Flush => (self.length / 64).max(MIN_BLOCK.into()) as usize,
         }
     }
 }

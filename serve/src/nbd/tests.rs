@@ -227,6 +227,14 @@ fn commands_beyond_the_budget_wait() {
         assert_eq!((commands.len(), session.is_paused()), (handed_out, paused));
     }
     assert!(commands.iter().map(|command| command.cookie).eq(0..5));
+    // A trim counts a sixty-fourth of its bytes, here 16 KiB.
+    let trims: Vec<Vec<u8>> = (0..3).map(|cookie| request(4, cookie, 0, 1 << 20, &[])).collect();
+    let bytes = client(&[vec![option(1, b"db")], trims].concat());
+    for budget in [16 << 10, (16 << 10) + 1] {
+        let (mut session, mut commands) = (Session::new(exports(), &mut out), Vec::new());
+        assert_eq!(session.receive(&bytes, budget, &mut out, &mut commands), Ok(()));
+        assert_eq!((commands.len(), session.is_paused()), (if budget == 16 << 10 { 1 } else { 2 }, true));
+    }
 }
 
 /// Flushes, trims and zeroes, FUA with all of them; a trim and zeroes may be longer than what moves data.
