@@ -64,6 +64,37 @@ fn memory_is_bounded() {
     assert!(said.contains(" + 0 failed + 0 refused"), "{said}");
 }
 
+/// Eight clients trim all of an export, a hundred times each, without taking an answer, while the other export's client writes and reads.
+#[test]
+fn trims_of_everything_disturb_nobody() {
+    let folder = folder();
+    let desk = folder.path();
+    let socket = desk.join("socket");
+    let served = Served::begin(desk, &["--time-scale", "0.01", "--data", "contents"]);
+    let mut good = Client::open(&socket, "reader", true);
+    let mut own = Client::open(&socket, "writer", true);
+    own.write(0, &[7; 1 << 20]);
+    let trims: Vec<Client> = (0..8)
+        .map(|_| {
+            let mut client = Client::open(&socket, "writer", false);
+            let all = client.bytes as u32;
+            (0..100).for_each(|_| _ = client.send(4, 0, all, &[]));
+            client
+        })
+        .collect();
+    for round in 0..50_u64 {
+        good.write(round * 4096, &[round as u8; 4096]);
+        assert_eq!(good.read(round * 4096, 4096), [round as u8; 4096]);
+    }
+    for mut client in trims {
+        (0..100).for_each(|_| assert_eq!(client.answer(0).1, 0));
+    }
+    assert!(own.read(0, 1 << 20).iter().all(|byte| *byte == 0));
+    assert_eq!(good.read(49 * 4096, 4096), [49; 4096]);
+    let said = served.end();
+    assert!(said.contains(" + 0 failed + 0 refused"), "{said}");
+}
+
 /// Random bytes instead of a handshake and instead of commands, and commands whose every field is random: each is answered or ends its
 /// connection, and nobody else's.
 #[test]

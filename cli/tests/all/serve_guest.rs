@@ -81,6 +81,14 @@ fn a_guest_has_it_as_its_disks() {
     let said = served.end();
     assert!(guest.contains("all was as it was written"), "{guest}{said}");
     assert!(said.contains(" + 0 failed + 0 refused"), "{said}");
+    for export in ["reader", "writer"] {
+        for kind in [" flush ", " trim "] {
+            assert!(
+                said.lines().any(|line| line.starts_with(export) && line.contains(kind)),
+                "{export},{kind}: {said}"
+            );
+        }
+    }
     // The first export is the first half of the drive.
     let mut contents = File::open(desk.join("contents")).expect("the contents");
     let half = contents.metadata().expect("its size").len() / 2;

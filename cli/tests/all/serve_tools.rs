@@ -90,11 +90,19 @@ fn clients_of_nbd_accept_it() {
     again.end();
 }
 
+/// Whether there is fio with its engine for NBD.
+fn have_fio() -> bool {
+    let found = have(&["fio"]) && run(Path::new("/"), "fio --enghelp").contains("nbd");
+    if !found {
+        println!("SKIPPED: no fio with an engine for NBD: it did not check a served drive");
+    }
+    found
+}
+
 /// Four jobs at once write, read, flush and check; what checks them is killed and started again, then the server.
 #[test]
 fn fio_checks_what_four_jobs_wrote() {
-    if !have(&["fio"]) || !run(Path::new("/"), "fio --enghelp").contains("nbd") {
-        println!("SKIPPED: no fio with an engine for NBD: four jobs did not check a served drive");
+    if !have_fio() {
         return;
     }
     let folder = folder();
@@ -131,6 +139,40 @@ fn fio_checks_what_four_jobs_wrote() {
     assert!(said.contains(" + 0 failed + 0 refused"), "{said}");
 }
 
+/// Trims among writes that are checked, of pages and of sectors; what was trimmed reads as zeroes, for the next server's clients too.
+#[test]
+fn fio_reads_zeroes_where_it_trimmed() {
+    if !have_fio() {
+        return;
+    }
+    let folder = folder();
+    let desk = folder.path();
+    let args = ["--data", "contents", "--time-scale", "0.01", "--scheduler", "read-first"];
+    // One command at a time where a block is trimmed and then written: commands in flight that overlap have no order.
+    let jobs = "\
+[global]\nthread\nioengine=nbd\nuri=nbd+unix:///reader?socket=socket\nsize=2m\nrandrepeat=1\n\
+[pages]\nrw=trimwrite\nbs=16k\noffset=0\nfsync=8\nverify=crc32c\nverify_fatal=1\n\
+[unaligned]\nrw=trimwrite\nbs=5632\noffset=8m\nfsync=32\nverify=crc32c\nverify_fatal=1\n\
+[filled]\nrw=randwrite\nbs=64k\niodepth=16\noffset=16m\n\
+[trimmed]\nstonewall\nrw=randtrim\nbs=16k\niodepth=16\noffset=16m\n";
+    std::fs::write(desk.join("jobs.fio"), jobs).expect("written");
+    let zeroes = |place: &str| {
+        let fio = "fio --name=z --ioengine=nbd --rw=randread --bs=16k --size=2m --verify=pattern --verify_pattern=0x00 --verify_fatal=1";
+        program(desk, fio).args([&format!("--uri={READER}"), place]).output().expect("fio runs").status.success()
+    };
+    let served = Served::begin(desk, &args);
+    run(desk, "fio jobs.fio");
+    assert!(!zeroes("--offset=0") && !zeroes("--offset=8m") && zeroes("--offset=16m"));
+    let said = served.end();
+    let trims = said.lines().find(|line| line.starts_with("reader") && line.contains(" trim ")).expect("a row");
+    // 128 of whole pages before writes, and 128 of what was filled.
+    let done: Vec<u64> = trims.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    assert!(done[0] >= 256 + 372 && done[0] == done[1], "{said}");
+    let again = Served::begin(desk, &args);
+    assert!(zeroes("--offset=16m") && !zeroes("--offset=8m"));
+    again.end();
+}
+
 /// The reader's file as a loop device with an ext4 file system at `desk/disk`. It is taken down whatever becomes of the test.
 struct Disk {
     desk: PathBuf,
@@ -150,12 +192,12 @@ impl Disk {
     }
 
     fn make(&self) {
-        run(&self.desk, &format!("mkfs.ext4 -q -F -E nodiscard {}", self.device));
+        run(&self.desk, &format!("mkfs.ext4 -q -F {}", self.device));
     }
 
-    /// What a mount finds in the journal it does first.
+    /// What a mount finds in the journal it does first. Blocks of files that are deleted are trimmed.
     fn mount(&self) {
-        run(&self.desk, &format!("mount -t ext4 {} disk", self.device));
+        run(&self.desk, &format!("mount -t ext4 -o discard {} disk", self.device));
     }
 
     /// Whether the file system, which is not mounted, has no faults.
@@ -175,7 +217,7 @@ impl Drop for Disk {
     }
 }
 
-const DISK_TOOLS: [&str; 5] = ["losetup", "mkfs.ext4", "e2fsck", "mount", "umount"];
+const DISK_TOOLS: [&str; 6] = ["losetup", "mkfs.ext4", "e2fsck", "mount", "umount", "fstrim"];
 const DISK_ARGS: [&str; 4] = ["--data", "contents", "--time-scale", "0.1"];
 
 /// A file system on a loop device on a file of the drive: what was synchronised is there after the server was killed while more was written.
@@ -204,11 +246,15 @@ fn ext4_is_sound_after_the_server_was_killed() {
         kept.sync_all().expect("synchronised");
         File::open(desk.join("disk")).and_then(|folder| folder.sync_all()).expect("its name, too");
         drop(kept);
+        std::fs::write(desk.join("disk/trimmed"), &bytes).expect("written");
+        run(desk, "sync -f disk");
+        std::fs::remove_file(desk.join("disk/trimmed")).expect("removed");
+        run(desk, "fstrim disk");
         // Much is on its way when the server is killed.
         for more in 0..200 {
             std::fs::write(desk.join(format!("disk/{round}.{more}")), &bytes[..40_000]).expect("in the page cache");
         }
-        let syncing = program(desk, "sync -f disk").spawn();
+        let syncing = program(desk, "sync -f disk").stderr(Stdio::null()).spawn();
         drop(served);
         let _ = syncing.expect("sync runs").wait();
         drop(disk);
@@ -217,11 +263,13 @@ fn ext4_is_sound_after_the_server_was_killed() {
     let disk = Disk::attach(desk).expect("as before");
     disk.mount();
     assert!(std::fs::read(desk.join("disk/kept1")).expect("what was synchronised") == bytes);
+    run(desk, "fstrim disk");
     disk.unmount();
     disk.check();
     drop(disk);
     let said = served.end();
     assert!(!said.contains("in use"), "{said}");
+    assert!(said.lines().any(|line| line.starts_with("reader") && line.contains(" trim ")), "{said}");
 }
 
 /// A database that says when it has committed.
@@ -338,6 +386,9 @@ fn database_survives(rounds: u64, args: &[&str], end: End) {
     served.end();
 }
 
+/// Writes are done in a buffer that the drive loses with its power, so that a flush takes its time.
+const VOLATILE: [&str; 4] = ["--set", "device.buffer.pages=64", "--set", "device.buffer.write_back=true"];
+
 #[test]
 fn a_database_is_sound_after_the_server_was_killed() {
     database_survives(2, &[], |_, served| drop(served));
@@ -346,7 +397,7 @@ fn a_database_is_sound_after_the_server_was_killed() {
 #[test]
 #[ignore = "nightly: a database and 20 kills of the server"]
 fn a_database_is_sound_after_many_kills() {
-    database_survives(20, &["--scheduler", "read-first"], |_, served| drop(served));
+    database_survives(20, &[&["--scheduler", "read-first"][..], &VOLATILE].concat(), |_, served| drop(served));
 }
 
 /// Cuts the power; the server has ended by itself.

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod client;
+mod fault;
 mod record;
 
 use std::io::{Read, Write};
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 use client::{Client, greeted};
 use flashlane_scenario::Scenario;
 use flashlane_serve::{Options, Place, Report, Stop, open};
+use flashlane_sim::Drive;
 
 /// Two tenants on a small fast drive.
 const SCENARIO: &str = "\
@@ -78,13 +80,19 @@ impl Served {
     }
 
     fn with(options: Options, text: String) -> Served {
+        Served::changed(options, text, |_| {})
+    }
+
+    /// With a change to the drive before it is served.
+    fn changed(options: Options, text: String, change: impl FnOnce(&mut Drive) + Send + 'static) -> Served {
         let (tell, told) = channel();
         // The drive's scheduler stays on the thread that made it.
         let thread = std::thread::spawn(move || {
             let mut scenario = Scenario::parse("t.toml", text).unwrap_or_else(|why| panic!("{why}"));
             scenario.add_spare_flows(1).unwrap_or_else(|why| panic!("{why}"));
             let state = options.state.as_deref();
-            let drive = flashlane_sim::drive(&scenario, Vec::new(), state).unwrap_or_else(|why| panic!("{why}"));
+            let mut drive = flashlane_sim::drive(&scenario, Vec::new(), state).unwrap_or_else(|why| panic!("{why}"));
+            change(&mut drive);
             let (ready, stop) = open(drive, &options, &[]).unwrap_or_else(|why| panic!("{why}"));
             tell.send(stop).expect("a test");
             ready.run(&mut |_| {}).unwrap_or_else(|why| panic!("{why}"))
