@@ -7,6 +7,7 @@
 //! a bound is made of is computed in integers that are rounded down, so that it stays a bound, and is the same for any number of threads.
 
 mod class;
+mod kinds;
 mod mean;
 mod percentile;
 mod pieces;

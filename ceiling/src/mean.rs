@@ -249,7 +249,7 @@ impl Search {
 
     /// Moves weight to what ends last.
     fn step(&mut self, window: &mut Window, step: u32) {
-        let length = 10.0 / (1.0 + f64::from(step) / 3.0);
+        let length = 40.0 / (1.0 + 2.0 * f64::from(step));
         let mut first = 0;
         for request in &mut window.requests {
             let places = first..first + request.pieces as usize;

@@ -1,7 +1,11 @@
-//! Cuts long runs into windows of consecutive requests, and adds up their bounds.
+//! Cuts long runs into windows of consecutive requests, and adds up their bounds; where work is carried over from window to window, what
+//! the machines of one kind do by themselves may say more.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::kinds::Kinds;
 use crate::mean::Window;
 use crate::pieces::Demand;
 use crate::worst::Worst;
@@ -21,7 +25,7 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Effort {
-        Effort { window: [50_000, 4_000_000], steps: 40, pieces: 60_000_000 }
+        Effort { window: [50_000, 500_000], steps: 40, pieces: 60_000_000 }
     }
 }
 
@@ -40,45 +44,84 @@ pub(crate) struct Windows<'a> {
     counted: u64,
     effort: &'a Effort,
     open: Window,
-    full: Vec<Window>,
-    sum: u128,
+    /// Windows whose bounds are not known yet, with the number of their stretch.
+    full: Vec<(usize, Window)>,
+    /// Requests between two instants at which no machine is behind by more than a request takes alone.
+    stretches: Vec<Stretch>,
+    /// All requests of the last stretch.
+    kinds: Kinds,
+}
+
+/// Two bounds of the same requests.
+#[derive(Clone, Copy, Default, Debug)]
+struct Stretch {
+    /// The sum of those of its windows, in units of a ns / [`crate::mean::PER_NS`].
+    windows: u128,
+    /// That of the machines of one kind.
+    kinds: u128,
 }
 
 impl Windows<'_> {
-    /// For `counted` requests.
-    pub(crate) fn new(machines: usize, counted: u64, effort: &Effort) -> Windows<'_> {
-        Windows { machines, counted, effort, open: Window::new(machines), full: Vec::new(), sum: 0 }
+    /// For `counted` requests; the machines by kind are `groups`.
+    pub(crate) fn new<'a>(machines: usize, groups: &[Range<u32>], counted: u64, effort: &'a Effort) -> Windows<'a> {
+        Windows {
+            machines,
+            counted,
+            effort,
+            open: Window::new(machines),
+            full: Vec::new(),
+            stretches: vec![Stretch::default()],
+            kinds: Kinds::new(machines, groups),
+        }
     }
 
     /// Adds a request, which `worst` has too.
     pub(crate) fn add(&mut self, arrival: u64, alone: u64, demands: &[Demand], worst: &Worst) {
         self.open.add(arrival, alone, demands);
+        self.kinds.add(arrival, alone, demands);
         let [least, most] = self.effort.window;
         let pieces = self.open.pieces();
         let is_full = pieces >= most.min(MAX_PIECES / 2);
         let may_end = pieces >= least && self.open.requests().is_multiple_of(ASKED);
-        if is_full || may_end && worst.waiting(arrival) * WAITING <= self.open.work {
-            self.full.push(std::mem::replace(&mut self.open, Window::new(self.machines)));
-            if self.full.iter().map(Window::pieces).sum::<usize>() >= BATCH {
+        let is_quiet = may_end && worst.waiting(arrival) * WAITING <= self.open.work;
+        if is_full || is_quiet {
+            self.close();
+            if is_quiet && worst.longest_wait(arrival) <= alone {
+                self.end_stretch();
+            }
+            if self.full.iter().map(|(_, window)| window.pieces()).sum::<usize>() >= BATCH {
                 self.add_up();
             }
         }
     }
 
-    /// The sum of the bounds of all windows, in units of a ns / [`crate::mean::PER_NS`].
+    /// The sum of the bounds of all stretches, in units of a ns / [`crate::mean::PER_NS`].
     pub(crate) fn sum(mut self) -> u128 {
-        self.full.push(std::mem::replace(&mut self.open, Window::new(0)));
+        self.close();
+        self.end_stretch();
         self.add_up();
-        self.sum
+        self.stretches.iter().map(|stretch| stretch.windows.max(stretch.kinds)).sum()
+    }
+
+    fn close(&mut self) {
+        let window = std::mem::replace(&mut self.open, Window::new(self.machines));
+        self.full.push((self.stretches.len() - 1, window));
+    }
+
+    fn end_stretch(&mut self) {
+        let last = self.stretches.len() - 1;
+        self.stretches[last].kinds = self.kinds.bound();
+        self.stretches.push(Stretch::default());
     }
 
     fn add_up(&mut self) {
         let &Effort { steps, pieces, .. } = self.effort;
         let counted = u128::from(self.counted);
-        let bound = |window: Window| {
+        let bound = |(stretch, window): (usize, Window)| {
             let share = pieces as u128 * window.requests() as u128 / counted;
-            window.bound(steps, share as usize)
+            (stretch, window.bound(steps, share as usize))
         };
-        self.sum += self.full.par_drain(..).map(bound).sum::<u128>();
+        let bounds: Vec<(usize, u128)> = self.full.par_drain(..).map(bound).collect();
+        bounds.into_iter().for_each(|(stretch, bound)| self.stretches[stretch].windows += bound);
     }
 }

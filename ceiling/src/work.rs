@@ -105,7 +105,7 @@ impl Work {
         let beside = 2 * Times::of(&self.config).link_latency;
         let mut worst = Worst::new(machines, beside);
         let mut percentiles = Percentiles::new(splitter.groups(), beside);
-        let mut windows = Windows::new(machines, counted, effort);
+        let mut windows = Windows::new(machines, &splitter.groups(), counted, effort);
         for request in self.requests.all.iter().filter(|request| request.counted) {
             let alone = splitter.split(&self.requests, request);
             worst.add(request.arrival, alone, &splitter.demands);

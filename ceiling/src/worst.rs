@@ -26,6 +26,11 @@ impl Worst {
         }
     }
 
+    /// How long the machine that is furthest behind at `now` needs for what waits, ns.
+    pub(crate) fn longest_wait(&self, now: u64) -> u64 {
+        self.free.iter().map(|&free| free.saturating_sub(now)).max().unwrap_or(0)
+    }
+
     /// The work that waits at `now` on all machines, ns.
     pub(crate) fn waiting(&self, now: u64) -> u128 {
         self.free.iter().map(|&free| u128::from(free.saturating_sub(now))).sum()
