@@ -52,6 +52,8 @@ pub(super) struct Choice {
     /// Blocks of a plane that are not always in SLC mode: the first ones.
     native_blocks: u32,
     pages_per_block: u32,
+    /// A block with fewer valid pages may be chosen.
+    below: u32,
     planes: Vec<Plane>,
     /// By block, if the policy looks at ages.
     ages: Vec<Age>,
@@ -74,6 +76,7 @@ impl Choice {
             blocks_per_plane: blocks,
             native_blocks: blocks - config.slc.as_ref().map_or(0, |slc| slc.static_blocks),
             pages_per_block: config.geometry.pages_per_block,
+            below: config.geometry.pages_per_block + 1 - config.nand.one_shot_pages,
             planes: vec![Plane { fills: blocks.into(), free: None, changed: false }; planes as usize],
             ages: (0..ages).map(age).collect(),
             changed: Vec::new(),
@@ -82,6 +85,12 @@ impl Choice {
 
     /// A page was written, and its copy at `old` became invalid.
     pub(super) fn mapped(&mut self, old: Place, plane: PlaneId, ppa: u32, pages: &Pages) {
+        self.programmed(plane, ppa, pages);
+        self.lost(old, pages);
+    }
+
+    /// A page was written, with data or without.
+    pub(super) fn programmed(&mut self, plane: PlaneId, ppa: u32, pages: &Pages) {
         let (block, offset) = (pages.block_of(plane, ppa), ppa % self.pages_per_block);
         let state = &mut self.planes[plane.index()];
         if offset == 0 {
@@ -95,7 +104,6 @@ impl Choice {
             }
         }
         self.change(plane.index());
-        self.lost(old, pages);
     }
 
     /// The copy of a logical page at `old` became invalid.
@@ -147,7 +155,7 @@ impl Choice {
         let fills = self.planes[pages.plane_of(block)].fills;
         let age = self.ages.get(block as usize).copied().unwrap_or(Age::UNKNOWN);
         let (filled, age) = (age.filled, fills.wrapping_sub(age.lost).wrapping_add(1));
-        (exact && valid < self.pages_per_block).then_some(Candidate { block, valid, filled, age })
+        (exact && valid < self.below).then_some(Candidate { block, valid, filled, age })
     }
 
     /// Whether the policy prefers `other` to `own`.

@@ -42,6 +42,8 @@ pub(super) struct CommandRules {
     pub(super) multi_plane: bool,
     pub(super) multi_die: bool,
     pub(super) same_page: [bool; 3],
+    /// Pages of a wordline that a program may have of a plane.
+    pub(super) wordline: u32,
 }
 
 /// A command in service or paused.
@@ -53,6 +55,8 @@ pub(super) struct Command {
     pub(super) dispatched: Time,
     pub(super) phase: Phase,
     members: Vec<Member>,
+    /// Planes that they work.
+    planes: usize,
     /// Members whose data has left (reads), and members that have not ended.
     sent: usize,
     left: usize,
@@ -78,6 +82,7 @@ impl Command {
             dispatched: now,
             phase: Phase::Fresh,
             members: Vec::new(),
+            planes: 0,
             sent: 0,
             left: 0,
             data: 0,
@@ -120,12 +125,23 @@ impl Command {
             format!("a {} joined command {number}, a {}.", txn.op.name(), self.op.name())
         });
         let same_page = can.same_page[self.op.index()];
+        let wordline = if self.op == FlashOp::Program { can.wordline } else { 1 };
+        let continues = |other: &Member| {
+            let within = other.offset / wordline == offset / wordline && !offset.is_multiple_of(wordline);
+            within && other.slot == slot
+        };
+        // The first page of its wordline has been compared with the other planes.
+        let is_further = self.members.iter().any(continues);
+        self.planes += usize::from(!is_further);
         for other in &self.members {
             let fault = match (other.slot == slot, other.die == member.die) {
+                (true, _) if continues(other) => None,
                 (true, _) => Some(Rule::PlaneOnce),
                 (_, true) if !can.multi_plane => Some(Rule::MultiPlane),
                 (_, false) if !can.multi_die => Some(Rule::MultiDie),
-                (_, true) if same_page && other.offset != member.offset => Some(Rule::SamePage),
+                (_, true) if same_page && !is_further && other.offset / wordline != offset / wordline => {
+                    Some(Rule::SamePage)
+                }
                 _ => None,
             };
             if let Some(rule) = fault {
@@ -191,7 +207,7 @@ impl Command {
             Some(due) => format!("{op} command {number} starts its array phase, due at {due}."),
             None => format!("{op} command {number} starts its array phase in {:?}.", self.phase),
         });
-        let (length, gap) = (until.since(now).ns(), times.further_planes(self.members.len()));
+        let (length, gap) = (until.since(now).ns(), times.further_planes(self.planes));
         let (low, high) = (self.array.0 + gap, self.array.1 + gap);
         let legal = (low..=high).contains(&length) && times.is_whole_steps(self.op, length - low);
         log.check(legal, Rule::ArrayLength, || {

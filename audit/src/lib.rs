@@ -26,6 +26,7 @@
 //!   after the `Evicted` that made room for it.
 //! - A trim's `Admitted` is followed, within the instant, by what it drops (the `Ended` of waiting programs, the `PageFromMemory` of pages
 //!   that wait for space in the buffer), and then by its `Unmapped`.
+//! - `Padded` comes after the `Mapped` of the pages of its wordline, in the same instant.
 //! - `SlcOpened` comes before the `Mapped` and the `Dispatched` of the first page in its block.
 //! - `VictimChosen` comes in the instant of the `Mapped` or `Erased` that leaves its plane short of free blocks or gives it a block
 //!   to empty, and after it.
@@ -56,6 +57,7 @@ mod unstored;
 mod versions;
 mod victims;
 mod waiting;
+mod wordlines;
 mod writes;
 
 #[cfg(test)]
@@ -86,6 +88,7 @@ use unstored::Unstored;
 use versions::Versions;
 use victims::Victims;
 use waiting::Waiting;
+use wordlines::Wordlines;
 use writes::Writes;
 
 /// Checks a device's events one by one. A field for each matter that rules are about.
@@ -119,6 +122,7 @@ pub struct Auditor {
     trims: Trims,
     serial: Option<Serial>,
     slc: Option<Slc>,
+    wordlines: Option<Wordlines>,
 }
 
 /// Default number of violations kept with their messages.
@@ -163,6 +167,7 @@ impl Auditor {
             trims: Trims::new(config),
             serial: Serial::new(config),
             slc: Slc::new(config),
+            wordlines: Wordlines::new(config),
             log,
         }
     }
@@ -249,6 +254,9 @@ impl Auditor {
         if self.trims.unsettled() {
             self.trims.settle(&mut self.log);
         }
+        if let Some(wordlines) = self.wordlines.as_mut().filter(|wordlines| wordlines.unsettled()) {
+            wordlines.settle(&mut self.log);
+        }
         if self.waiting.unsettled() {
             self.waiting.settle(&self.units, &mut self.log);
         }
@@ -310,6 +318,7 @@ impl Auditor {
             Event::VictimChosen { plane, block, valid } => self.victim_chosen(plane, block, valid),
             Event::SlcOpened { plane, block } => self.slc_opened(plane, block),
             Event::Mapped { lpn, plane, ppa } => self.mapped(lpn, plane, ppa),
+            Event::Padded { plane, ppa } => self.padded(plane, ppa),
             Event::Unmapped { request, lpn, pages } => self.unmapped(request, lpn, pages),
             Event::Erased { plane, block } => self.erased(plane, block),
         }
@@ -325,12 +334,28 @@ impl Auditor {
             slc.mapped((plane, ppa), old, blocks, &mut self.log);
         }
         let old = self.pages.map(lpn, plane, ppa, &mut self.log);
+        if let Some(wordlines) = &mut self.wordlines {
+            wordlines.programmed(plane, ppa, false, &self.pages, &mut self.log);
+        }
         if let Some(entries) = &mut self.entries {
             entries.changed(lpn);
         }
         self.choice.mapped(old, plane, ppa, &self.pages);
         self.reads.mapped(lpn, old, Some(plane), &self.pages);
         self.pairs.mapped(lpn, (plane, ppa), old, (&self.victims, &self.pages), &mut self.log);
+    }
+
+    /// A page of a wordline is programmed without data.
+    fn padded(&mut self, plane: PlaneId, ppa: u32) {
+        if !self.has_page(plane, Some(ppa)) {
+            return;
+        }
+        self.pages.pad(plane, ppa, &mut self.log);
+        self.choice.programmed(plane, ppa, &self.pages);
+        match &mut self.wordlines {
+            Some(wordlines) => wordlines.programmed(plane, ppa, true, &self.pages, &mut self.log),
+            None => self.log.report(Rule::Wordline, || format!("page {ppa} of plane {} was padded.", plane.0)),
+        }
     }
 
     /// A block is about to be emptied.

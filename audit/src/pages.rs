@@ -191,19 +191,33 @@ impl Pages {
     /// A logical page is written to a physical one. Returns where it was before.
     pub(super) fn map(&mut self, lpn: Lpn, plane: PlaneId, ppa: u32, log: &mut Log) -> Place {
         let old = self.find(lpn);
-        let (page, offset) = (self.page(plane, ppa), (ppa % self.pages_per_block) as u16);
+        let page = self.page(plane, ppa);
         if old.is_known() {
             let block = self.block_at(old);
             self.learn(block, log);
             let block = &mut self.blocks[block as usize];
             block.valid = block.valid.saturating_sub(1);
         }
+        self.take(plane, ppa, Some(lpn), log).valid += 1;
+        self.map[lpn.0 as usize] = page + 1;
+        old
+    }
+
+    /// A page is programmed without data.
+    pub(super) fn pad(&mut self, plane: PlaneId, ppa: u32, log: &mut Log) {
+        self.take(plane, ppa, None, log);
+    }
+
+    /// A page is programmed: it must be the next of its block.
+    fn take(&mut self, plane: PlaneId, ppa: u32, lpn: Option<Lpn>, log: &mut Log) -> &mut Block {
+        let (page, offset) = (self.page(plane, ppa), (ppa % self.pages_per_block) as u16);
         self.learn(page / self.pages_per_block, log);
         let block = &mut self.blocks[(page / self.pages_per_block) as usize];
         let known = block.known != Known::Nothing;
         if known && offset < block.written {
             log.report(Rule::PageOnce, || {
-                format!("page {ppa} of plane {} was programmed again, for logical page {}.", plane.0, lpn.0)
+                let what = lpn.map_or("a pad".to_owned(), |lpn| format!("logical page {}", lpn.0));
+                format!("page {ppa} of plane {} was programmed again, for {what}.", plane.0)
             });
         } else if known && offset > block.written {
             let next = ppa - (offset - block.written) as u32;
@@ -214,9 +228,7 @@ impl Pages {
             block.known = Known::Written;
         }
         block.written = block.written.max(offset + 1);
-        block.valid += 1;
-        self.map[lpn.0 as usize] = page + 1;
-        old
+        block
     }
 
     /// A logical page is trimmed. Returns where it was.

@@ -59,6 +59,8 @@ impl Preconditioned {
             let blocks = vec![pages; of_plane.div_ceil(pages) as usize];
             (blocks, of_plane / pages, vec![of_plane % pages; count as usize])
         };
+        // With one-shot programs a wordline that was begun before the run is given up.
+        let open = open.into_iter().map(|written| written.next_multiple_of(config.nand.one_shot_pages)).collect();
         let mut before = vec![0];
         for valid in valid {
             before.push(before[before.len() - 1] + valid);

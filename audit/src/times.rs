@@ -142,8 +142,8 @@ impl Times {
     }
 
     /// What further planes add to a command's array time.
-    pub(super) fn further_planes(&self, members: usize) -> u64 {
-        self.gap * (members as u64 - 1)
+    pub(super) fn further_planes(&self, planes: usize) -> u64 {
+        self.gap * (planes as u64 - 1)
     }
 }
 

@@ -51,6 +51,7 @@ impl Units {
                 multi_plane: config.nand.multi_plane,
                 multi_die: config.nand.multi_die,
                 same_page: [config.nand.same_page_read, config.nand.same_page_program, false],
+                wordline: config.nand.one_shot_pages,
             },
             times: Times::new(config),
             policy,
@@ -138,6 +139,7 @@ impl Units {
             | Event::VictimChosen { .. }
             | Event::Unmapped { .. }
             | Event::SlcOpened { .. }
+            | Event::Padded { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }

@@ -34,9 +34,11 @@ impl Times {
         let dies = u64::from(g.planes_per_unit() / g.planes_per_die);
         // Any page may be in SLC mode.
         let slc = config.slc.as_ref().map_or([u64::MAX; 2], |slc| [slc.read.ns(), slc.program.ns()]);
+        // A one-shot program writes several pages: each takes a share of it.
+        let shared = u64::from(config.nand.one_shot_pages);
         Times {
-            array: [least(config.nand.read).min(slc[0]), least(config.nand.program).min(slc[1])],
-            command: [config.bus.command[0].ns(), config.bus.command[1].ns()],
+            array: [least(config.nand.read).min(slc[0]), (least(config.nand.program) / shared).min(slc[1])],
+            command: [config.bus.command[0].ns(), config.bus.command[1].ns() / shared],
             setup: config.bus.data_out_setup.ns(),
             link_latency: config.front.link_latency.ns(),
             link_bytes_per_s: config.front.link_bytes_per_s,

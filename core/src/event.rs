@@ -215,6 +215,14 @@ pub enum Event {
         /// Physical page inside the plane.
         ppa: u32,
     },
+    /// A page of a wordline was programmed without data, because the wordline has fewer pages than it has space for: it is invalid at once.
+    /// Comes after the [`Event::Mapped`] of the wordline's pages.
+    Padded {
+        /// The plane.
+        plane: PlaneId,
+        /// Physical page inside the plane.
+        ppa: u32,
+    },
     /// A trim unmapped consecutive pages: those that had a copy have none now.
     Unmapped {
         /// The trim, or write zeroes.
@@ -286,6 +294,7 @@ impl Event {
             | Event::Completed { .. } => Kinds::REQUESTS,
             Event::VictimChosen { .. }
             | Event::SlcOpened { .. }
+            | Event::Padded { .. }
             | Event::Mapped { .. }
             | Event::Unmapped { .. }
             | Event::Erased { .. } => Kinds::PLACES,

@@ -171,6 +171,7 @@ impl<T: Default, C: Default> InFlight<T, C> {
             | Event::VictimChosen { .. }
             | Event::Unmapped { .. }
             | Event::SlcOpened { .. }
+            | Event::Padded { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => None,
         }

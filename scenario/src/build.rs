@@ -124,7 +124,17 @@ fn geometry(device: &Device) -> Result<Geometry, KeyError> {
     Ok(geometry)
 }
 
+/// The longest wait for a full wordline, ms.
+const HOUR_MS: f64 = 3_600_000.0;
+
 fn nand(device: &Device) -> Result<config::Nand, KeyError> {
+    let one_shot_wait = match device.nand.one_shot_wait_ms {
+        Some(ms) if !(0.0..=HOUR_MS).contains(&ms) => {
+            return Err(KeyError::new("device.nand.one_shot_wait_ms", ms, format!("must be 0 to {HOUR_MS}")));
+        }
+        Some(ms) => Some(Duration::from_ns((ms * 1e6).round() as u64)),
+        None => None,
+    };
     Ok(config::Nand {
         read: key!(device.nand.read_ns).to_device(),
         program: key!(device.nand.program_ns).to_device(),
@@ -137,6 +147,8 @@ fn nand(device: &Device) -> Result<config::Nand, KeyError> {
         multi_die: key!(device.nand.multi_die),
         same_page_read: key!(device.nand.same_page_read),
         same_page_program: key!(device.nand.same_page_program),
+        one_shot_pages: device.nand.one_shot_pages.unwrap_or(1),
+        one_shot_wait,
     })
 }
 

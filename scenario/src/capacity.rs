@@ -174,7 +174,8 @@ pub(super) fn spare_covers_gc(
     // What is out of range, the device's own check reports.
     let map = mapping.map_or(0, |mapping| logical_pages.div_ceil(mapping.entries_per_page.max(1)));
     let stored = logical_pages.saturating_add(map);
-    let data = stored.div_ceil(g.planes()).div_ceil(g.pages_per_block);
+    let wordline = device.nand.one_shot_pages.unwrap_or(1).clamp(1, g.pages_per_block);
+    let data = stored.div_ceil(g.planes()).div_ceil(g.pages_per_block + 1 - wordline);
     let in_slc_mode = static_blocks(device, g)?;
     let open = if device.slc.dynamic == Some(true) { 3 } else { 2 };
     let spare = (g.blocks_per_plane - in_slc_mode).saturating_sub(data);

@@ -82,6 +82,12 @@ section! {
         same_page_read: bool,
         /// Multi-plane programs must have the same page offset.
         same_page_program: bool,
+        /// Pages of a wordline, 1 to 4: native cells are programmed a whole wordline at a time, in `program_ns`. Default 1: a program a page. Needs
+        /// a write-back buffer with as many pages for each plane (and flow, with `per_flow`), or an SLC cache that is full by `fold`.
+        one_shot_pages: u32,
+        /// How long pages wait in the buffer for a full wordline, ms, 0 to 3600000; then it is padded. Without it, as long as no flush or write
+        /// with FUA waits for them.
+        one_shot_wait_ms: f64,
     }
 }
 
@@ -414,6 +420,10 @@ impl Device {
     /// preset says of its buffer.
     pub(super) fn leave_out_what_is_off(&mut self, protected: bool) {
         self.nand.suspend_limit = self.nand.suspend_limit.filter(|&limit| limit != Limit::Unlimited);
+        self.nand.one_shot_pages = self.nand.one_shot_pages.filter(|&pages| pages != 1);
+        if self.nand.one_shot_pages.is_none() {
+            self.nand.one_shot_wait_ms = None;
+        }
         let Ftl { trim_ns, trim_page_ns, unmapped_reads, .. } = &mut self.ftl;
         (*trim_ns, *trim_page_ns) = (trim_ns.filter(|&ns| ns > 0), trim_page_ns.filter(|&ns| ns > 0));
         *unmapped_reads = unmapped_reads.filter(|&reads| reads != Word(UnmappedReads::Flash));

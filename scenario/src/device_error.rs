@@ -37,6 +37,17 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
         "logical and translation pages" => [of("mapping", &["entries_per_page"]), of("ftl", &CAPACITY)].concat(),
         "slc.read" | "slc.program" | "slc.erase" => vec![format!("device.{}_ns", error.key)],
         "slc.bits" => [of("slc", &["bits"]), of("geometry", &["pages_per_block"])].concat(),
+        "nand.one_shot_pages" => {
+            [of("nand", &["one_shot_pages"]), of("buffer", &["pages"]), of("geometry", &["pages_per_block"])].concat()
+        }
+        "nand.program (with one_shot_pages)" => of("nand", &["program_ns", "one_shot_pages"]),
+        "nand.read (with one_shot_pages)" => of("nand", &["read_ns", "one_shot_pages"]),
+        "one_shot_pages (with serial service)" => [of("front", &["service"]), of("nand", &["one_shot_pages"])].concat(),
+        "slc.full (with one_shot_pages)" => [of("slc", &["full"]), of("nand", &["one_shot_pages"])].concat(),
+        "mapping (with one_shot_pages)" => {
+            [of("mapping", &["entries", "bytes"]), of("nand", &["one_shot_pages"])].concat()
+        }
+        "buffer.pages" => [of("buffer", &["pages"]), of("nand", &["one_shot_pages"])].concat(),
         "slc (with serial service)" => [of("front", &["service"]), of("slc", &["static_blocks", "dynamic"])].concat(),
         "retry (with serial service)" => [of("retry", &["states"]), of("front", &["service"])].concat(),
         "front.cluster" => {

@@ -41,6 +41,8 @@ impl Value for WaitingWrites {
 enum State {
     Clean,
     Dirty,
+    /// Dirty, and chosen for a wordline that is not full yet.
+    Gathered,
     /// Being written to the flash; `again` when it was overwritten meanwhile.
     Flushing {
         again: bool,
@@ -52,7 +54,7 @@ impl State {
     fn programs_needed(self) -> u32 {
         match self {
             State::Clean => 0,
-            State::Dirty | State::Flushing { again: false } => 1,
+            State::Dirty | State::Gathered | State::Flushing { again: false } => 1,
             State::Flushing { again: true } => 2,
         }
     }
@@ -75,6 +77,7 @@ struct Part {
     capacity: u32,
     used: u32,
     dirty: u32,
+    gathered: u32,
     flushing: u32,
     /// Writes that wait for space, each with the number of pages it needs.
     waiting: VecDeque<(RequestSlot, u32)>,
@@ -110,6 +113,8 @@ pub(crate) struct Buffer {
     /// Whether pages read from flash enter it.
     pub(crate) read_allocate: bool,
     flush_above: u32,
+    /// Whether pages to be written out are gathered to wordlines first.
+    pub(crate) gathers: bool,
     /// Whether a write of a buffered page replaces it. If not, only the pages of each part are counted: a program of every write
     /// is under way, and reads find those ([`Buffer::take`]).
     pub(crate) merges: bool,
@@ -131,6 +136,7 @@ impl Buffer {
             capacity: config.pages / parts,
             used: 0,
             dirty: 0,
+            gathered: 0,
             flushing: 0,
             waiting: VecDeque::new(),
             wanted: 0,
@@ -147,6 +153,7 @@ impl Buffer {
             write_back: config.write_back,
             read_allocate: config.read_allocate,
             flush_above: config.flush_above,
+            gathers: false,
             merges: config.merge_writes,
         }
     }
@@ -159,7 +166,7 @@ impl Buffer {
             while e.is_some() {
                 let Entry { lpn, state, newer, .. } = self.entries[e.index()];
                 debug_assert!(!matches!(state, State::Flushing { .. }), "a page is on its way");
-                pages.push((lpn.0, state == State::Dirty));
+                pages.push((lpn.0, matches!(state, State::Dirty | State::Gathered)));
                 e = newer;
             }
             pages
@@ -198,7 +205,7 @@ impl Buffer {
     /// Pages that a write of `flow` could store now: free slots and those of clean pages.
     pub(crate) fn free_pages(&self, flow: FlowId) -> u32 {
         let part = &self.parts[self.part_of(flow)];
-        part.capacity - part.dirty - part.flushing
+        part.capacity - part.dirty - part.gathered - part.flushing
     }
 
     /// Reads a page: returns whether it is buffered, and makes it the most recently used.
@@ -223,7 +230,7 @@ impl Buffer {
                     self.entries[e].state = State::Dirty;
                     part.dirty += 1;
                 }
-                State::Dirty => {}
+                State::Dirty | State::Gathered => {}
                 State::Flushing { .. } => self.entries[e].state = State::Flushing { again: true },
             }
             self.unlink(entry);
@@ -305,10 +312,10 @@ impl Buffer {
 
     fn insert(&mut self, lpn: Lpn, flow: FlowId, state: State) -> bool {
         let p = self.part_of(flow);
-        let Part { used, capacity, dirty, flushing, .. } = self.parts[p];
+        let Part { used, capacity, dirty, gathered, flushing, .. } = self.parts[p];
         if used == capacity {
             // Without a clean page the whole list would be searched in vain.
-            if used == dirty + flushing {
+            if used == dirty + gathered + flushing {
                 return false;
             }
             match self.oldest_in(p, State::Clean) {
@@ -327,7 +334,8 @@ impl Buffer {
     }
 
     /// The next page of `flow`'s part to write out: the least recently used dirty page, while more than `flush_above` are dirty
-    /// or waiting writes need more space than the flushes under way will free. `None` if nothing needs to be written out.
+    /// or waiting writes need more space than the flushes under way will free. `None` if nothing needs to be written out. Pages that are gathered
+    /// to a wordline are neither dirty here nor under way.
     pub(crate) fn next_flush(&mut self, flow: FlowId) -> Option<Lpn> {
         let p = self.part_of(flow);
         let part = &self.parts[p];
@@ -336,10 +344,43 @@ impl Buffer {
             return None;
         }
         let e = self.oldest_in(p, State::Dirty)?;
-        self.entries[e.index()].state = State::Flushing { again: false };
-        self.parts[p].dirty -= 1;
-        self.parts[p].flushing += 1;
+        self.leaves(e);
         Some(self.entries[e.index()].lpn)
+    }
+
+    /// A dirty page is written out now, or gathered first.
+    fn leaves(&mut self, e: EntryId) {
+        let entry = &mut self.entries[e.index()];
+        let part = &mut self.parts[entry.part as usize];
+        part.dirty -= 1;
+        if self.gathers {
+            entry.state = State::Gathered;
+            part.gathered += 1;
+        } else {
+            entry.state = State::Flushing { again: false };
+            part.flushing += 1;
+        }
+    }
+
+    /// The program of a page that was gathered begins to wait.
+    pub(crate) fn wordline_is_made(&mut self, lpn: Lpn) {
+        let e = self.index.get(lpn);
+        let entry = &mut self.entries[e.index()];
+        debug_assert_eq!(entry.state, State::Gathered);
+        entry.state = State::Flushing { again: false };
+        let part = &mut self.parts[entry.part as usize];
+        part.gathered -= 1;
+        part.flushing += 1;
+    }
+
+    /// A page is no longer gathered, but dirty.
+    pub(crate) fn leaves_wordline(&mut self, lpn: Lpn) {
+        let e = self.index.get(lpn);
+        let entry = &mut self.entries[e.index()];
+        entry.state = State::Dirty;
+        let part = &mut self.parts[entry.part as usize];
+        part.gathered -= 1;
+        part.dirty += 1;
     }
 
     /// Begins to write a page out if it is dirty and no program of it is under way. Returns the flow for whose part that is: `flow`, where
@@ -348,12 +389,8 @@ impl Buffer {
         let e = self.index.get(lpn);
         let is_dirty = e.is_some() && self.entries[e.index()].state == State::Dirty;
         is_dirty.then(|| {
-            let entry = &mut self.entries[e.index()];
-            entry.state = State::Flushing { again: false };
-            let part = &mut self.parts[entry.part as usize];
-            part.dirty -= 1;
-            part.flushing += 1;
-            let own = FlowId(entry.part);
+            self.leaves(e);
+            let own = FlowId(self.entries[e.index()].part);
             if self.parts.len() == 1 { flow } else { own }
         })
     }
@@ -404,6 +441,7 @@ impl Buffer {
         match state {
             State::Clean => {}
             State::Dirty => counts.dirty -= 1,
+            State::Gathered => counts.gathered -= 1,
             State::Flushing { .. } if program_dropped => counts.flushing -= 1,
             State::Flushing { .. } => {
                 counts.used += 1;

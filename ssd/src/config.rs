@@ -2,6 +2,9 @@
 //!
 //! Plain values. [`Config::check`] returns the first that is out of range, with its key, its value and what is legal.
 
+mod latency;
+mod one_shot;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,6 +14,7 @@ use flashlane_core::choices;
 use flashlane_core::geometry::AllocationOrder;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry};
+pub use latency::{Latency, PageTimes};
 
 /// Largest number of flows of a device.
 pub const MAX_FLOWS: usize = 1024;
@@ -305,6 +309,7 @@ impl Config {
         self.check_retry()?;
         self.check_mapping()?;
         self.check_slc()?;
+        self.check_one_shot()?;
         self.check_ftl()?;
         self.check_front()
     }
@@ -457,7 +462,8 @@ impl Config {
         }
         // A block that is open in SLC mode cannot be collected.
         let dynamic = u64::from(self.slc.as_ref().is_some_and(|slc| slc.dynamic));
-        let needed = per_plane.div_ceil(g.pages_per_block as u64) + self.gc.start_blocks as u64 + 2 + dynamic;
+        let data_blocks = per_plane.div_ceil(self.pages_that_fill_a_block().into());
+        let needed = data_blocks + self.gc.start_blocks as u64 + 2 + dynamic;
         if needed > self.native_blocks() as u64 {
             return Err(ConfigError {
                 key: "ftl.logical_pages",
@@ -467,7 +473,7 @@ impl Config {
                      open blocks; lower the user capacity, raise over-provisioning or lower the threshold",
                     g.blocks_per_plane,
                     self.beside_static_blocks(),
-                    per_plane.div_ceil(g.pages_per_block as u64),
+                    data_blocks,
                     if self.mapping.is_some() { " and translation pages" } else { "" },
                     self.gc.start_blocks,
                     2 + dynamic
@@ -565,70 +571,11 @@ pub struct Nand {
     pub same_page_read: bool,
     /// The pages of a multi-plane program must have the same offset in their blocks.
     pub same_page_program: bool,
-}
-
-/// An array time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Latency {
-    /// Always the same.
-    Constant(Duration),
-    /// Gaussian by the sum of twelve uniforms, never below 1 ns.
-    Gaussian {
-        /// Mean.
-        mean: Duration,
-        /// Standard deviation.
-        sd: Duration,
-    },
-    /// By a page's place in its wordline (multi-level cells).
-    ByPage(PageTimes),
-}
-
-/// Array times of the pages of a wordline, one a bit of its cells: the page at offset `o` of a block takes the time `o mod bits`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PageTimes {
-    times: [Duration; PageTimes::MOST_BITS],
-    bits: u8,
-}
-
-impl PageTimes {
-    /// Most pages of a wordline.
-    pub const MOST_BITS: usize = 4;
-
-    /// The times of a wordline's pages, in their order; `None` if there are none or more than [`PageTimes::MOST_BITS`].
-    pub fn new(times: &[Duration]) -> Option<PageTimes> {
-        let mut all = [Duration::ZERO; PageTimes::MOST_BITS];
-        all.get_mut(..times.len())?.copy_from_slice(times);
-        (!times.is_empty()).then_some(PageTimes { times: all, bits: times.len() as u8 })
-    }
-
-    /// In the order of the wordline.
-    pub fn iter(&self) -> impl Iterator<Item = Duration> {
-        self.times[..usize::from(self.bits)].iter().copied()
-    }
-
-    /// The time of the page at an offset of its block.
-    #[inline(always)]
-    pub fn at(&self, offset: u32) -> Duration {
-        self.times[(offset % u32::from(self.bits)) as usize]
-    }
-}
-
-impl Latency {
-    /// Pages of even offset are fast, pages of odd offset slow.
-    pub const fn fast_slow(fast: Duration, slow: Duration) -> Latency {
-        Latency::ByPage(PageTimes { times: [fast, slow, Duration::ZERO, Duration::ZERO], bits: 2 })
-    }
-
-    /// The value that schedulers calculate with.
-    pub fn typical(self) -> Duration {
-        match self {
-            Latency::Constant(d) => d,
-            Latency::Gaussian { mean, .. } => mean,
-            Latency::ByPage(times) => {
-                Duration::from_ns(times.iter().map(Duration::ns).sum::<u64>() / u64::from(times.bits))
-            }
-        }
-    }
+    /// Pages of a wordline, which native cells take in one program; 1 where each page has a program of its own.
+    pub one_shot_pages: u32,
+    /// How long pages of the buffer wait for a full wordline before it is padded; `None` for as long as no flush or write with FUA waits for
+    /// them.
+    pub one_shot_wait: Option<Duration>,
 }
 
 /// Reads that are tried again with other reference voltages, each time for one more array step.

@@ -60,8 +60,9 @@ pub(crate) struct Frontend {
     wake: Time,
     /// When an entry of the map arrives from the host's memory.
     entry: Time,
-    /// When blocks in SLC mode may be folded, if there are no user transactions.
-    fold: Time,
+    /// When blocks in SLC mode may be folded, if there are no user transactions; or when gathered pages have waited long enough for a full
+    /// wordline. No device has both.
+    timer: Time,
     pub(crate) validator: RequestValidator,
 }
 
@@ -82,7 +83,7 @@ impl Frontend {
             ask_again: Time::NEVER,
             wake: Time::NEVER,
             entry: Time::NEVER,
-            fold: Time::NEVER,
+            timer: Time::NEVER,
             validator: RequestValidator::new(config),
         }
     }
@@ -144,19 +145,19 @@ impl Frontend {
         self.refresh();
     }
 
-    /// Sets when folding may begin, instead of what was set before. If that was earlier, the device wakes up then too, for nothing.
+    /// Sets when that is, instead of what was set before. If that was earlier, the device wakes up then too, for nothing.
     #[inline]
-    pub(crate) fn fold_at(&mut self, at: Time) {
-        self.fold = at;
+    pub(crate) fn set_timer(&mut self, at: Time) {
+        self.timer = at;
         self.next = self.next.min(at);
     }
 
-    /// Whether folding may begin at this instant; it is then no longer set.
+    /// Whether this instant was set; it is then no longer.
     #[inline]
-    pub(crate) fn takes_fold(&mut self, now: Time) -> bool {
-        let is_due = self.fold <= now;
+    pub(crate) fn takes_timer(&mut self, now: Time) -> bool {
+        let is_due = self.timer <= now;
         if is_due {
-            self.fold = Time::NEVER;
+            self.timer = Time::NEVER;
             self.refresh();
         }
         is_due
@@ -164,7 +165,7 @@ impl Frontend {
 
     fn refresh(&mut self) {
         let link = self.inward.in_transit.next.min(self.outward.in_transit.next);
-        self.next = self.from_memory.next.min(link).min(self.ask_again).min(self.wake).min(self.entry).min(self.fold);
+        self.next = self.from_memory.next.min(link).min(self.ask_again).min(self.wake).min(self.entry).min(self.timer);
     }
 
     /// Processes one event of this instant. A command that has crossed the link enters the device at once if `single_enters`, no other

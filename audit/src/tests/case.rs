@@ -83,6 +83,8 @@ pub fn config() -> Config {
             multi_die: true,
             same_page_read: false,
             same_page_program: true,
+            one_shot_pages: 1,
+            one_shot_wait: None,
         },
         bus: Bus {
             mega_transfers: 100,

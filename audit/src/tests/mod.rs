@@ -10,6 +10,7 @@ mod long;
 mod scenes;
 mod slc_rows;
 mod table;
+mod wordline_rows;
 
 use case::Case;
 

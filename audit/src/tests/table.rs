@@ -4,7 +4,7 @@ use flashlane_core::Duration;
 use flashlane_core::event::{Event, Stamped};
 
 use super::case::Case;
-use super::{flash_rows, ftl_rows, host_rows, slc_rows};
+use super::{flash_rows, ftl_rows, host_rows, slc_rows, wordline_rows};
 use crate::Rule;
 
 /// A rule, a legal stream, and a change that breaks the rule.
@@ -23,6 +23,7 @@ fn every_rule_has_a_stream_that_breaks_it_alone() {
     rows.extend(ftl_rows::victims());
     rows.extend(ftl_rows::moves_and_erases());
     rows.extend(slc_rows::rows());
+    rows.extend(wordline_rows::rows());
     let mut wrong = Vec::new();
     for (index, (rule, legal, change)) in rows.iter().enumerate() {
         let name = rule.name();

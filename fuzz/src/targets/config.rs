@@ -206,6 +206,8 @@ fn nand(u: &mut Unstructured) -> Result<Nand> {
         multi_die: u.arbitrary()?,
         same_page_read: u.arbitrary()?,
         same_page_program: u.arbitrary()?,
+        one_shot_pages: if u.ratio(1, 4)? { small(u, 0..=5)? } else { 1 },
+        one_shot_wait: if u.arbitrary()? { Some(time(u, 0..=10_000_000)?) } else { None },
     })
 }
 

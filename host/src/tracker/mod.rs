@@ -167,6 +167,7 @@ impl Tracker {
             | Event::VictimChosen { .. }
             | Event::Unmapped { .. }
             | Event::SlcOpened { .. }
+            | Event::Padded { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }

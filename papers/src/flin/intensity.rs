@@ -126,6 +126,7 @@ impl Counter for Transactions {
             | Event::VictimChosen { .. }
             | Event::Unmapped { .. }
             | Event::SlcOpened { .. }
+            | Event::Padded { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }

@@ -123,6 +123,7 @@ impl Counter for Shares {
             | Event::VictimChosen { .. }
             | Event::Unmapped { .. }
             | Event::SlcOpened { .. }
+            | Event::Padded { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }

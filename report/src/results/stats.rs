@@ -277,7 +277,7 @@ impl From<&Totals> for DeviceStats {
             channel_utilisation: mean_share(&totals.channel_busy, totals.now),
             channel_utilisation_each: shares(&totals.channel_busy, totals.now),
             write_amplification: ratio(
-                totals.user_programs + totals.gc_programs + totals.mapping_programs + folded(totals),
+                totals.user_programs + totals.gc_programs + totals.mapping_programs + folded(totals) + padded(totals),
                 totals.user_programs,
             ),
             user_reads: totals.user[0] - totals.partial_reads,
@@ -315,7 +315,7 @@ impl From<&Totals> for DeviceStats {
 
 /// Write amplification by cause, of a device that programs pages for more than the host and garbage collection.
 fn amplification_by(totals: &Totals) -> Option<AmplificationByCause> {
-    if totals.mapping.is_none() && totals.slc.is_none() {
+    if totals.mapping.is_none() && totals.slc.is_none() && totals.padded.is_none() {
         return None;
     }
     let part = |programs: u64| ratio(programs, totals.user_programs);
@@ -324,12 +324,18 @@ fn amplification_by(totals: &Totals) -> Option<AmplificationByCause> {
         gc: part(totals.gc_programs)?,
         mapping: part(totals.mapping_programs)?,
         fold: part(folded(totals))?,
+        padding: totals.padded.and_then(part),
     })
 }
 
 /// Pages programmed by folding.
 fn folded(totals: &Totals) -> u64 {
     totals.slc.as_ref().map_or(0, |slc| slc.folded)
+}
+
+/// Pages of wordlines programmed without data.
+fn padded(totals: &Totals) -> u64 {
+    totals.padded.unwrap_or(0)
 }
 
 impl MappingStats {
@@ -390,8 +396,12 @@ mod tests {
         let mapping = Some(MappingTotals { hits: 6, host_hits: 3, misses: 3, reads: 2 });
         let device = DeviceStats::from(&Totals { mapping, mapping_programs: 50, ..totals });
         assert_eq!(device.write_amplification, Some(3.0));
-        let by_cause = AmplificationByCause { user: 1.0, gc: 1.5, mapping: 0.5, fold: 0.0 };
+        let by_cause = AmplificationByCause { user: 1.0, gc: 1.5, mapping: 0.5, fold: 0.0, padding: None };
         assert_eq!(device.write_amplification_by, Some(by_cause));
+        let padded = Totals { user_programs: 100, gc_programs: 150, padded: Some(25), ..Totals::default() };
+        let padded = DeviceStats::from(&padded);
+        assert_eq!(padded.write_amplification, Some(2.75));
+        assert_eq!(padded.write_amplification_by.and_then(|by| by.padding), Some(0.25));
         let stats = MappingStats { hits: 6, host_hits: 3, misses: 3, hit_ratio: Some(0.75), reads: 2, writes: 50 };
         assert_eq!(device.mapping, Some(stats));
     }

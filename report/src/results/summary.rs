@@ -281,6 +281,9 @@ pub struct AmplificationByCause {
     pub mapping: f64,
     /// Pages folded from SLC mode to native cells.
     pub fold: f64,
+    /// Pages of wordlines programmed without data; only there if the device has one-shot programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub padding: Option<f64>,
 }
 
 /// What the mapping cache did: entries of the page map that were looked up, and translation pages read and written for them.

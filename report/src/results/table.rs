@@ -43,6 +43,9 @@ pub fn render(summary: &Summary) -> String {
         if runs.iter().any(|run| run.device.slc.is_some()) {
             section(&mut text, "SLC cache in pages, and write amplification (WA) by cause", slc_cache(runs));
         }
+        if runs.iter().any(|run| padding(run).is_some()) {
+            section(&mut text, "Write amplification (WA) by cause, with padded wordlines", padded_wordlines(runs));
+        }
         if runs.iter().any(|run| run.device.waiting_writes.is_some()) {
             section(&mut text, "Waiting writes moved to idle chips, and cancelled", waiting_writes(runs));
         }
@@ -367,6 +370,21 @@ fn slc_cache(runs: &[SchedulerResult]) -> Table {
             part(|by| by.gc),
             part(|by| by.fold),
         ]);
+    }
+    table
+}
+
+fn padding(run: &SchedulerResult) -> Option<f64> {
+    run.device.write_amplification_by.as_ref()?.padding
+}
+
+fn padded_wordlines(runs: &[SchedulerResult]) -> Table {
+    let mut table = table(["scheduler", "WA", "WA user", "WA GC", "WA map", "WA folds", "WA padding"]);
+    for run in runs {
+        let Some(by) = &run.device.write_amplification_by else { continue };
+        let parts = [by.user, by.gc, by.mapping, by.fold].map(number);
+        let row = [run.label(), or_dash(run.device.write_amplification, number)].into_iter().chain(parts);
+        table.add_row(row.chain([or_dash(by.padding, number)]));
     }
     table
 }

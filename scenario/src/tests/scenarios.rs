@@ -188,6 +188,18 @@ fn what_is_off_is_not_in_the_hash() {
     }
 }
 
+/// The same for one-shot programs.
+#[test]
+fn one_shot_programs_that_are_off_are_not_in_the_hash() {
+    let hash = |keys: &str| with(&format!("[device]\npreset = \"modern-tlc\"\nnand = {{ {keys} }}")).hash().unwrap();
+    let without = with("[device]\npreset = \"modern-tlc\"").hash().unwrap();
+    assert_eq!(without, hash("one_shot_pages = 1, one_shot_wait_ms = 5"));
+    let on = hash("one_shot_pages = 3");
+    assert_ne!(without, on);
+    assert_ne!(on, hash("one_shot_pages = 2"));
+    assert_ne!(on, hash("one_shot_pages = 3, one_shot_wait_ms = 5"));
+}
+
 /// The same for the SLC cache.
 #[test]
 fn a_cache_that_is_off_is_not_in_the_hash() {

@@ -31,6 +31,7 @@ mod moved_reads;
 mod mqsim_reference;
 mod ncq;
 mod older_reads;
+mod one_shot;
 mod optima;
 mod overtaking;
 mod own_answers;

@@ -97,6 +97,8 @@ fn nand(random: &mut RandomStream) -> Nand {
         multi_die: random.chance(70),
         same_page_read: random.chance(30),
         same_page_program: random.chance(70),
+        one_shot_pages: 1,
+        one_shot_wait: None,
     }
 }
 
@@ -503,6 +505,77 @@ fn trimmed(random: &mut RandomStream) -> Config {
     config.buffer.iter_mut().for_each(|buffer| buffer.protected = random.chance(20));
     config.unmap = Unmap { command: random.maybe_us(20), page, reads };
     config
+}
+
+/// A random device that programs whole wordlines: behind a buffer, or with an SLC cache that is folded.
+fn in_one_shot(random: &mut RandomStream) -> Config {
+    let mut config = trimmed(random);
+    let bits = random.between(2, 4);
+    config.nand.one_shot_pages = bits;
+    config.nand.one_shot_wait = random.chance(60).then(|| random.maybe_us(5000));
+    if let Latency::ByPage(_) = config.nand.program {
+        config.nand.program = Latency::Constant(random.us(50, 1500));
+    }
+    if let Latency::ByPage(_) = config.nand.read {
+        let times: Vec<Duration> = (0..bits).map(|_| random.us(3, 100)).collect();
+        config.nand.read = Latency::ByPage(PageTimes::new(&times).expect("two to four times"));
+    }
+    config.front.service = Service::Parallel;
+    config.geometry.pages_per_block = bits * random.one_of(&[2, 3, 4, 8]);
+    config.slc = None;
+    let g = config.geometry;
+    let fills = config.pages_that_fill_a_block();
+    let room = |config: &Config| {
+        let dynamic = u32::from(config.slc.as_ref().is_some_and(|slc| slc.dynamic));
+        g.planes() * (config.native_blocks() - config.gc.start_blocks - 2 - dynamic) * fills
+    };
+    // As full as a drive can be, or with blocks to spare.
+    let all = room(&config);
+    let stored = if random.chance(30) { all } else { random.between(1, all) };
+    config.mapping = config.mapping.filter(|_| stored > 1);
+    config.ftl.logical_pages = beside_the_map(stored, config.mapping);
+    config.slc = random.chance(40).then(|| slc(random, &config)).flatten();
+    if let Some(slc) = &mut config.slc {
+        (slc.bits, slc.full) = (bits, FullCache::Fold);
+    }
+    if config.slc.is_some() {
+        config.ftl.logical_pages = beside_the_map(stored.min(room(&config)).max(1), config.mapping);
+    }
+    config.mapping = config.mapping.filter(|_| config.slc.is_some() && config.ftl.logical_pages > 1);
+    config.flows.iter_mut().for_each(|flow| *flow = FlowConfig::at_priority(flow.priority));
+    if config.slc.is_none() {
+        let parts = config.flows.len() as u32;
+        let pages = parts * (g.planes() * bits + random.upto(40));
+        let own = config.buffer.take();
+        config.buffer = Some(Buffer {
+            pages,
+            per_flow: random.chance(50),
+            write_back: true,
+            read_allocate: random.chance(30),
+            flush_above: random.upto(pages),
+            merge_writes: true,
+            protected: own.is_some_and(|own| own.protected),
+        });
+    }
+    config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
+    config
+}
+
+/// One-shot programs, with the commands that pad wordlines and take pages out of them.
+#[test]
+fn commands_in_one_shot_under_every_row() {
+    swarm("commands_in_one_shot_under_every_row", DAILY, in_one_shot, any_row, overwrites);
+}
+
+#[test]
+fn commands_in_one_shot_under_every_mix_of_answers() {
+    swarm("commands_in_one_shot_under_every_mix_of_answers", DAILY, in_one_shot, any_mix, contended);
+}
+
+#[test]
+#[ignore = "nightly: four times the seeds"]
+fn commands_in_one_shot_under_every_mix_of_answers_further() {
+    swarm("commands_in_one_shot_under_every_mix_of_answers", NIGHTLY, in_one_shot, any_mix, overwrites);
 }
 
 /// Trims, write zeroes, flushes and writes with FUA among reads and writes of few pages.

@@ -53,5 +53,6 @@ impl Device {
         let (ended, partial_reads) = (old.ended, old.partial_reads);
         self.transactions = Transactions::new(config, &self.state.board, old.address_reads);
         (self.transactions.ended, self.transactions.partial_reads) = (ended, partial_reads);
+        self.gather_anew(config);
     }
 }

@@ -118,6 +118,7 @@ impl Device {
             self.flush_serially(slot, pages);
         } else {
             pages.into_iter().for_each(|lpn| self.write_out(lpn, flow));
+            self.await_wordlines();
         }
     }
 
@@ -153,6 +154,7 @@ impl Device {
         };
         durability.add(lpn, slot, programs);
         self.write_out(lpn, flow);
+        self.await_wordline(lpn);
     }
 
     /// A waiting program of a page in the buffer has been dropped for a younger one, which has its newest version; that of the write with
@@ -182,6 +184,7 @@ impl Device {
         let durability = self.durability.as_ref().and_then(|durability| durability.pages.get(&lpn));
         if others && durability.is_some_and(|all| all.iter().any(in_device)) {
             self.write_out(lpn, flow);
+            self.await_wordline(lpn);
         }
     }
 

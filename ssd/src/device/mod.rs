@@ -18,6 +18,7 @@
 
 mod change;
 mod durability;
+mod followers;
 mod migration;
 mod overtaking;
 mod page_order;
@@ -28,6 +29,7 @@ mod transactions;
 mod translation;
 mod trim;
 mod used;
+mod wordlines;
 mod write_back;
 
 use alloc::format;
@@ -56,6 +58,7 @@ use slack::Slack;
 use transactions::Transactions;
 use translation::Translation;
 pub use used::{SavedUse, UsedState};
+use wordlines::Wordlines;
 
 /// Why a device stopped.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,6 +84,8 @@ pub struct Device {
     migrations: Migrations,
     /// Entries of the map that are fetched, if memory does not hold all.
     translation: Option<Translation>,
+    /// Pages of the buffer that are gathered to wordlines, if they are.
+    wordlines: Option<Wordlines>,
     /// What waits for programs of the buffer, if that loses dirty pages with the power.
     durability: Option<Durability>,
     /// Serial service, if commands are served so.
@@ -209,6 +214,7 @@ impl Device {
             || config.slc.is_some()
             || flash.reads_need_addresses()
             || board.facts.same_page[FlashOp::Read.index()];
+        let wordlines = Wordlines::of(config, &policy);
         let mut device = Device {
             frontend: Frontend::new(config, policy.known.needs.decision),
             transactions: Transactions::new(config, &board, address_reads),
@@ -218,7 +224,8 @@ impl Device {
             flash,
             ftl,
             gc,
-            buffer: config.buffer.as_ref().map(|b| Buffer::new(b, config.flows.len())),
+            buffer: wordlines::buffer_of(config),
+            wordlines,
             slack: Slack::default(),
             migrations: Migrations::default(),
             translation: Translation::of(config),
@@ -467,8 +474,8 @@ impl Device {
             if self.flash.soonest == next {
                 self.flash.step(&mut self.state);
                 self.drain_ended();
-            } else if self.frontend.takes_fold(next) {
-                self.fold_in_idle_time();
+            } else if self.frontend.takes_timer(next) {
+                self.has_waited();
             } else {
                 match self.frontend.step(self.policy.known.single_arrival_enters, &mut self.state) {
                     Step::Enters(slot) => self.enter_from_link(slot),
@@ -481,9 +488,14 @@ impl Device {
         stopped
     }
 
-    /// Some time has passed since a user transaction ended: blocks in SLC mode are folded, unless there is another.
+    /// Some time has passed since pages were gathered: the decisions see to them. Or since a user transaction ended: blocks in SLC mode are
+    /// folded, unless there is another.
     #[cold]
-    fn fold_in_idle_time(&mut self) {
+    fn has_waited(&mut self) {
+        if self.wordlines.is_some() {
+            self.state.agenda.open = true;
+            return;
+        }
         // A write on its way to another unit is in no queue.
         if !has_user_transactions(&self.state.board) && !self.migrations.any() {
             self.gc.fold_in_idle_time(&mut self.state, &mut self.ftl);
@@ -525,6 +537,9 @@ impl Device {
             self.state.agenda.open = false;
             if self.frontend.queues.could_admit() {
                 self.admit();
+            }
+            if self.wordlines.as_ref().is_some_and(|wordlines| wordlines.are_due(self.state.board.now)) {
+                self.close_wordlines();
             }
             if self.policy.known.binds_at_dispatch && self.state.board.any_unplaced() {
                 self.transactions.place_unplaced(&mut self.policy, &mut self.state);
@@ -590,6 +605,8 @@ pub struct Totals {
     pub user_programs: u64,
     /// Pages programmed by garbage collection.
     pub gc_programs: u64,
+    /// Pages of wordlines programmed without data; `None` where each page has a program of its own.
+    pub padded: Option<u64>,
     /// Translation pages programmed because entries of them had changed.
     pub mapping_programs: u64,
     /// What the mapping cache did; `None` if memory holds the whole map.
@@ -707,6 +724,7 @@ impl Device {
             late_erases: self.gc.late_erases,
             changes_waiting_writes: self.policy.known.changes_waiting_writes,
             gc_programs: ftl.gc_programs,
+            padded: (self.ftl.wordline > 1).then_some(ftl.padded),
             mapping_programs: ftl.mapping_programs,
             mapping: self.mapping_totals(),
             slc: self.ftl.has_slc.then(|| SlcTotals {

@@ -112,7 +112,7 @@ impl PageOrder {
         if self.reads.is_some() {
             return;
         }
-        let is_read = |txn: &Transaction| txn.op == FlashOp::Read && txn.owner != Owner::Gc && txn.stage != Stage::Free;
+        let is_read = |txn: &Transaction| txn.op == FlashOp::Read && !txn.owner.collects() && txn.stage != Stage::Free;
         let mut open: Vec<usize> = (0..board.txns.len()).filter(|&i| is_read(&board.txns[i])).collect();
         open.sort_unstable_by_key(|&i| board.txns[i].serial);
         let reads = self.reads.insert(OlderReads::new());

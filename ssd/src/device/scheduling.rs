@@ -272,7 +272,11 @@ impl Device {
             FlashOp::Read => {}
             _ => {
                 self.state.board.units[unit.index()].foreground_gc.forget(id);
-                self.bind(id);
+                if self.ftl.wordline > 1 {
+                    self.bind_wordline(id);
+                } else {
+                    self.bind(id);
+                }
                 self.gc.collect_emptied(&mut self.state, &mut self.ftl);
             }
         }
@@ -319,7 +323,12 @@ impl Device {
             let mut member = lead;
             while member.is_some() {
                 let next = self.state.board.txn(member).next;
-                self.bind(member);
+                if self.ftl.wordline > 1 {
+                    let last = self.bind_wordline(member);
+                    self.state.board.txn_mut(last).next = next;
+                } else {
+                    self.bind(member);
+                }
                 member = next;
             }
             self.gc.collect_emptied(&mut self.state, &mut self.ftl);
@@ -398,9 +407,17 @@ impl Device {
         refused
     }
 
-    /// Gives a program its physical page, maps its logical page there, and releases the next waiting write of the same page.
+    /// Gives a program its physical page, and starts to collect its plane if needed.
     #[inline(always)]
     fn bind(&mut self, id: TxnId) {
+        let plane = self.bind_page(id);
+        self.gc.page_written(plane, Stream::User, &mut self.state, &mut self.ftl);
+    }
+
+    /// Gives a program its physical page, maps its logical page there, and releases the next waiting write of the same page. Returns its
+    /// plane, of which the caller updates the board.
+    #[inline(always)]
+    pub(super) fn bind_page(&mut self, id: TxnId) -> PlaneId {
         let Transaction { lpn, plane, flow, owner, unblocks, .. } = *self.state.board.txn(id);
         // The entry is removed when the program ends.
         self.page_order.prefetch(lpn);
@@ -430,10 +447,10 @@ impl Device {
             self.state.mark(waiter);
         }
         self.state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
-        self.gc.page_written(plane, Stream::User, &mut self.state, &mut self.ftl);
         if left != plane {
             self.gc.page_left(left, &self.ftl);
         }
+        plane
     }
 
     /// Notes whether the page that a program was given is in SLC mode.

@@ -8,6 +8,7 @@ use flashlane_core::transaction::{FlashOp, Stage, tag};
 use flashlane_core::{Board, Duration, FlowId, Lpn, Op, Owner, PlaneId, Transaction, TxnId};
 
 use super::Device;
+use super::followers::Followers;
 use super::overtaking::Overtaking;
 use super::page_order::QueuePlacement;
 use super::slack::{charge_from, charge_programs};
@@ -21,6 +22,8 @@ use crate::shared::State;
 pub(super) struct Transactions {
     /// The order of arrival of what waits.
     pub(super) overtaking: Overtaking,
+    /// The further pages of each wordline that waits.
+    pub(super) followers: Followers,
     pub(super) page_bytes: u32,
     metadata_bytes: u32,
     /// Whether a write of a part of a page reads the page first.
@@ -299,6 +302,7 @@ impl Transactions {
     pub(super) fn new(config: &Config, board: &Board, address_reads: bool) -> Transactions {
         Transactions {
             overtaking: Overtaking::new(board),
+            followers: Followers::default(),
             page_bytes: config.geometry.page_bytes,
             metadata_bytes: config.page_on_bus() - config.geometry.page_bytes,
             read_modify_write: config.ftl.read_modify_write,
@@ -364,6 +368,12 @@ impl Transactions {
         if state.log.on {
             report_queued(id, state);
         }
+        self.join_queue(id, policy, state);
+    }
+
+    /// The same for a transaction that has been reported as queued.
+    #[inline(always)]
+    pub(super) fn join_queue(&mut self, id: TxnId, policy: &mut Policy, state: &mut State) {
         let Transaction { unit, queue, op, .. } = *state.board.txn(id);
         if policy.known.binds_at_dispatch && op == FlashOp::Program {
             self.enqueue_unplaced(id, state);
@@ -413,6 +423,9 @@ impl Transactions {
         let before = if policy.known.needs.arrivals_from_units { position(id, policy, board) } else { TxnId::NONE };
         self.overtaking.join_late(board, id, queue, before);
         state.log(|| Event::Moved { txn: serial, plane });
+        if !self.followers.is_empty() {
+            self.followers.go_along(id, state);
+        }
         state.mark(unit);
     }
 
@@ -486,7 +499,7 @@ impl Device {
         }
         if let Some(idle) = self.folds_after {
             self.gc.idle_time_is_over();
-            self.frontend.fold_at(self.state.now() + idle);
+            self.frontend.set_timer(self.state.now() + idle);
         }
         if owner == Owner::User && self.policy.known.ends {
             self.policy.ended(&self.state.board, id);

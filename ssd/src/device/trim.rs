@@ -83,6 +83,9 @@ impl Device {
     fn unmap_page(&mut self, lpn: Lpn, flow: FlowId) -> bool {
         let is_written = self.page_order.youngest_write(lpn).is_some();
         let program_dropped = self.drop_programs(lpn);
+        if let Some(wordlines) = &mut self.wordlines {
+            wordlines.forget(lpn);
+        }
         if let Some(buffer) = self.buffer.as_mut().filter(|buffer| buffer.merges)
             && buffer.trim(lpn, program_dropped)
         {
@@ -111,7 +114,12 @@ impl Device {
             let Transaction { blocked_by, stage, owner, .. } = *self.state.board.txn(id);
             if stage != Stage::InService {
                 of_buffer |= owner == Owner::Buffer;
-                self.drop_program(id);
+                if self.wordlines.is_none() {
+                    self.drop_program(id);
+                } else if !self.leaves_wordline(id) {
+                    self.drop_program(id);
+                    self.wordline_lost_its_lead(id);
+                }
             }
             id = blocked_by;
         }

@@ -51,7 +51,8 @@ impl Device {
     fn store(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId) -> bool {
         let old = self.page_order.youngest_write(lpn);
         let waits = old.is_some() && self.state.board.txn(old).stage == Stage::Waiting;
-        let replaces = waits && self.policy.drops(&self.state.board, old);
+        // A wordline in a queue is programmed as it was gathered.
+        let replaces = waits && self.wordlines.is_none() && self.policy.drops(&self.state.board, old);
         let owner = if replaces { self.state.board.txn(old).flow } else { flow };
         let fua = self.state.board.requests[slot as usize].fua;
         let buffer = self.buffer.as_mut().expect("only called with a buffer");
@@ -97,6 +98,9 @@ impl Device {
 
     /// Creates a program of a page in the buffer.
     pub(super) fn program_page(&mut self, lpn: Lpn, flow: FlowId) {
+        if self.wordlines.is_some() {
+            return self.gather(lpn, flow);
+        }
         let plane = self.place(lpn);
         let bytes = self.transactions.page_on_bus();
         let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);

@@ -213,6 +213,41 @@ impl Pool {
         Some((Ppa(first.block * pages + first.next), count))
     }
 
+    /// Gives up the next page of a stream's open block if that is not the first of a wordline of `wordline` pages: it is invalid at once.
+    #[cold]
+    pub(super) fn pad(&mut self, stream: Stream, pages: u32, wordline: u32) -> Option<Ppa> {
+        let which = usize::from(!self.uses_host_block(stream));
+        let frontier = self.frontiers[which].as_mut().filter(|frontier| !frontier.next.is_multiple_of(wordline))?;
+        let Frontier { block, next, .. } = *frontier;
+        frontier.next = next + 1;
+        self.free_pages -= 1;
+        self.valid_when_sealed[block as usize] -= 1;
+        self.minima.note(block, self.valid_when_sealed[block as usize]);
+        if next + 1 == pages {
+            self.seal(block);
+        }
+        Some(Ppa(block * pages + next))
+    }
+
+    /// Gives up the rest of wordlines of `wordline` pages that were begun before the run.
+    pub(super) fn pad_before_run(&mut self, pages: u32, wordline: u32) {
+        for frontier in self.frontiers.iter_mut().flatten() {
+            let next = frontier.next.next_multiple_of(wordline);
+            let padded = next - frontier.next;
+            if padded == 0 {
+                continue;
+            }
+            frontier.next = next;
+            self.free_pages -= padded;
+            let block = frontier.block as usize;
+            self.valid_when_sealed[block] -= padded as u16;
+            self.minima.note(frontier.block, self.valid_when_sealed[block]);
+            if next == pages {
+                self.blocks[block] = Block::Sealed;
+            }
+        }
+    }
+
     /// Takes the next pages of a stream's open block, at most `most`: the frontier before, and how many.
     #[inline(always)]
     fn take(

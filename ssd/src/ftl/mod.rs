@@ -40,6 +40,8 @@ pub struct FtlTotals {
     pub mapping_programs: u64,
     /// Pages programmed by folding.
     pub fold_programs: u64,
+    /// Pages of wordlines programmed without data.
+    pub padded: u64,
     /// Blocks erased.
     pub erases: u64,
     /// Mapped pages that were trimmed.
@@ -65,6 +67,10 @@ pub struct Ftl {
     retries: Option<Retries>,
     /// Whether blocks are in SLC mode ([`Ftl::begin_slc`]).
     pub(crate) has_slc: bool,
+    /// Pages of native cells that one program writes: those of a wordline, or 1.
+    pub(crate) wordline: u32,
+    /// A full block with fewer valid pages may be a victim.
+    pub(crate) victim_below: u32,
     /// Totals since the start.
     pub totals: FtlTotals,
 }
@@ -98,6 +104,8 @@ impl Ftl {
             cache: None,
             retries: Retries::of(config),
             has_slc: false,
+            wordline: config.nand.one_shot_pages,
+            victim_below: config.pages_that_fill_a_block(),
             totals: FtlTotals::default(),
         }
     }
@@ -107,6 +115,22 @@ impl Ftl {
         let Some(slc) = &config.slc else { return };
         self.has_slc = true;
         self.pools.iter_mut().for_each(|pool| pool.begin_slc(SlcBlocks::new(config, slc)));
+    }
+
+    /// From now on native cells are programmed a wordline at a time, if `config` says so: those begun before are given up.
+    pub(crate) fn begin_wordlines(&mut self) {
+        if self.wordline > 1 {
+            let (pages, wordline) = (self.geometry.pages_per_block, self.wordline);
+            self.pools.iter_mut().for_each(|pool| pool.pad_before_run(pages, wordline));
+        }
+    }
+
+    /// Gives up the next page in the wordline that was written last for `stream`; `None` if that is full, or in SLC mode.
+    #[cold]
+    pub(crate) fn pad(&mut self, plane: PlaneId, stream: Stream) -> Option<Ppa> {
+        let padded = self.pools[plane.index()].pad(stream, self.geometry.pages_per_block, self.wordline);
+        self.totals.padded += u64::from(padded.is_some());
+        padded
     }
 
     /// Whether the block of a page is in SLC mode.
@@ -397,11 +421,11 @@ impl Ftl {
 
     /// Blocks of a plane by state, for an error message.
     pub fn census(&self, plane: PlaneId) -> BlockCensus {
-        let pages = self.geometry.pages_per_block as u16;
+        let fills = self.victim_below as u16;
         let pool = &self.pools[plane.index()];
         let sealed = |full: bool| {
             let valid = pool.valid_when_sealed().iter().enumerate();
-            valid.filter(|(b, v)| pool.is_sealed(*b as u32) && (**v == pages) == full).count() as u32
+            valid.filter(|(b, v)| pool.is_sealed(*b as u32) && (**v >= fills) == full).count() as u32
         };
         BlockCensus { free: pool.free_blocks(), reclaimable: sealed(false), full: sealed(true) }
     }

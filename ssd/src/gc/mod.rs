@@ -5,6 +5,7 @@
 //! a unit begins next and never begins one itself. It must never know the scheduler or the flash's timing. A victim's valid pages
 //! become transactions one by one, when they begin: a read and then, in the same slot of the slab, a program.
 
+mod gathered;
 mod replay;
 mod victim;
 
@@ -16,6 +17,8 @@ use flashlane_core::decide::GcQuota;
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, Duration, FlowId, Lpn, Owner, PlaneId, Ppa, Time, Transaction, TxnId, UnitId};
+use gathered::GatheredMoves;
+pub(crate) use gathered::pad;
 use prefetch_index::prefetch_index;
 use rand_pcg::Pcg64Mcg;
 pub(crate) use replay::UsedRest;
@@ -36,6 +39,8 @@ pub(crate) struct Gc {
     pins: Pins,
     /// Whether victims are emptied at once, without flash operations ([`flashlane_core::decide::GcMode::Free`]).
     free: bool,
+    /// Pages that have been read and wait for the program of their wordline; `None` where each page has a program of its own.
+    gathered: Option<GatheredMoves>,
     /// Bytes of a page on the bus.
     page_on_bus: u32,
     /// Planes from which a page was rewritten to another plane, and which need collection ([`Gc::page_left`]).
@@ -61,12 +66,14 @@ impl Gc {
             None => (Ftl::new(config), Jobs::new(config)),
         };
         ftl.begin_slc(config);
+        ftl.begin_wordlines();
         let g = &config.geometry;
         let gc = Gc {
             moves: Moves::new(g.units() as usize, g.planes() as usize),
             jobs,
             pins: Pins::default(),
             free,
+            gathered: GatheredMoves::of(config),
             page_on_bus: config.page_on_bus(),
             emptied: Vec::new(),
             folds_in_idle_time: false,
@@ -111,7 +118,7 @@ impl Gc {
     /// Updates all the board shows of `plane`, which has opened or filled a block or found no victim the last time one was
     /// needed, and starts to collect it if needed.
     #[cold]
-    fn update_plane(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) {
+    pub(crate) fn update_plane(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) {
         ftl.publish(&mut state.board, plane);
         if self.jobs.needs_collection(plane, ftl) {
             self.start(plane, Need::Blocks, state, ftl);
@@ -186,6 +193,9 @@ impl Gc {
         for &(old, lpn) in pages.iter() {
             let ppa = ftl.move_page(lpn, plane, old, stream);
             state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
+        }
+        if self.gathered.is_some() {
+            pad(plane, stream, state, ftl);
         }
         self.jobs.all_moved(plane);
         if self.is_erasable(plane, block) {
@@ -272,6 +282,12 @@ impl Gc {
                 return read;
             }
             self.drop_move(next.serial, next.plane, state);
+            if self.gathered.is_some() && self.closes_wordline(unit, next.plane, state) {
+                let program = self.begin_wordline(unit, state, ftl);
+                if program.is_some() {
+                    return program;
+                }
+            }
         }
         TxnId::NONE
     }
@@ -279,6 +295,9 @@ impl Gc {
     /// Begins the program that waits for the unit, if its page is still valid.
     #[inline(never)]
     fn begin_program(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
+        if self.gathered.is_some() {
+            return self.begin_wordline(unit, state, ftl);
+        }
         let id = self.moves.take_program(unit);
         state.board.units[unit.index()].gc.programs -= 1;
         let txn = state.board.txn_mut(id);
@@ -342,6 +361,9 @@ impl Gc {
         let Transaction { unit, plane, lpn, .. } = *txn;
         if state.log.on {
             self.report_waiting(serial, FlashOp::Program, lpn, plane, state);
+        }
+        if self.gathered.is_some() {
+            return self.gather_move(unit, plane, id, state);
         }
         self.moves.add_program(unit, id);
         state.board.units[unit.index()].gc.programs += 1;
@@ -664,6 +686,12 @@ impl Moves {
             (moves.plane, moves.begun) = (plane, 0);
             core::mem::swap(&mut moves.victim, &mut self.planes[plane.index()]);
         }
+    }
+
+    /// Whether a move of `plane`'s victim has not begun.
+    fn any_to_begin(&self, unit: UnitId, plane: PlaneId) -> bool {
+        let moves = &self.units[unit.index()];
+        moves.plane == plane && moves.begun < moves.victim.pages.len()
     }
 
     /// Notes the program of a move whose page has been read; it waits now.

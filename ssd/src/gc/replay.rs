@@ -223,7 +223,7 @@ fn overwrite_plane(config: &Config, writes: &[Lpn], plane: &mut PlaneReplay) {
         }
         while plane.free_blocks() < config.gc.start_blocks {
             let (pool, pages) = plane.pool_mut();
-            let Some(block) = victim::choose(victim, pool, pages, &mut never_drawn) else { break };
+            let Some(block) = victim::choose(victim, pool, (pages, pages), &mut never_drawn) else { break };
             pool.becomes_victim(block);
             plane.empty(block);
         }
@@ -301,6 +301,8 @@ mod tests {
                 multi_die: true,
                 same_page_read: false,
                 same_page_program: true,
+                one_shot_pages: 1,
+                one_shot_wait: None,
             },
             bus: Bus {
                 mega_transfers: 333,

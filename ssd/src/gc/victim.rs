@@ -100,8 +100,9 @@ impl Jobs {
     #[cold]
     fn open_fold(&mut self, plane: PlaneId, need: Need, ftl: &mut Ftl) -> Option<Job> {
         let native_only = need == Need::Blocks || need == Need::Page && self.direct;
+        let wordline = ftl.wordline;
         let (pool, pages) = ftl.pool_mut(plane);
-        let block = pool.begin_fold(native_only, pages)?;
+        let block = pool.begin_fold(native_only, pages, wordline)?;
         self.folds += 1;
         let moves_left = u32::from(pool.valid_when_sealed()[block as usize]);
         Some(Job { block, moves_left, owner: Owner::Fold })
@@ -109,8 +110,9 @@ impl Jobs {
 
     /// The job of collecting the block that the policy chooses.
     fn open_collection(&mut self, plane: PlaneId, ftl: &mut Ftl) -> Option<Job> {
+        let below = ftl.victim_below;
         let (pool, pages) = ftl.pool_mut(plane);
-        let Some(block) = choose(self.victim, pool, pages, &mut self.rng) else {
+        let Some(block) = choose(self.victim, pool, (below, pages), &mut self.rng) else {
             pool.board_stale = true;
             return None;
         };
@@ -190,15 +192,15 @@ impl Pins {
 // Most policies scan the page counts of all blocks of the plane: a victim frees about a hundred pages, which pays for reading a
 // few thousand 16-bit counts. The greedy policy reads one bound for each group of 64 blocks, and the blocks of few groups.
 
-/// The victim that `policy` chooses among the sealed blocks with at least one invalid page.
-pub(super) fn choose(policy: Victim, pool: &mut Pool, pages: u32, rng: &mut Pcg64Mcg) -> Option<u32> {
+/// The victim that `policy` chooses among the sealed blocks with fewer than `below` valid pages, of `pages`.
+pub(super) fn choose(policy: Victim, pool: &mut Pool, (below, pages): (u32, u32), rng: &mut Pcg64Mcg) -> Option<u32> {
     let valid = pool.valid_when_sealed();
-    let candidate = |block: u32| pool.is_sealed(block) && u32::from(valid[block as usize]) < pages;
+    let candidate = |block: u32| pool.is_sealed(block) && u32::from(valid[block as usize]) < below;
     let blocks = 0..valid.len() as u32;
     match policy {
         Victim::Greedy => {
             let (states, valid, minima) = pool.counts();
-            greedy(states, valid, minima, pages)
+            greedy(states, valid, minima, below)
         }
         Victim::Random => sample(rng, valid.len(), candidate),
         Victim::DChoices(d) => (0..d)
@@ -219,12 +221,12 @@ pub(super) fn choose(policy: Victim, pool: &mut Pool, pages: u32, rng: &mut Pcg6
     }
 }
 
-/// The sealed block with fewest valid pages, the lowest one on a tie.
-fn greedy(states: &[Block], valid: &[u16], minima: &mut GroupMinima, pages: u32) -> Option<u32> {
+/// The sealed block with fewest valid pages, the lowest one on a tie; `None` if none has fewer than `below`.
+fn greedy(states: &[Block], valid: &[u16], minima: &mut GroupMinima, below: u32) -> Option<u32> {
     let count = |(state, valid): (&Block, &u16)| if *state == Block::Sealed { *valid } else { u16::MAX };
     loop {
         let (low, group) = minima.lowest(states.len());
-        if u32::from(low) >= pages {
+        if u32::from(low) >= below {
             return None;
         }
         let first = group.start;
@@ -328,7 +330,7 @@ mod tests {
         let (mut pool, mut rng) = (every_third(blocks, valid_of), Pcg64Mcg::new(5));
         let mut counts = vec![0; blocks.div_ceil(3)];
         for _ in 0..times {
-            let block = choose(policy, &mut pool, PAGES, &mut rng).expect("some may be chosen") as usize;
+            let block = choose(policy, &mut pool, (PAGES, PAGES), &mut rng).expect("some may be chosen") as usize;
             assert_eq!(block % 3, 0, "block {block} may not be chosen");
             counts[block / 3] += 1;
         }
@@ -368,7 +370,8 @@ mod tests {
         let mut kept = vec![PAGES as u16; 10_000];
         (kept[2_000], kept[4_500]) = (0, 0);
         let (mut pool, mut rng) = (Pool::of(vec![Block::Sealed; 10_000], kept), Pcg64Mcg::new(7));
-        let chosen = (0..400).filter(|_| choose(Victim::Random, &mut pool, PAGES, &mut rng) == Some(4_500)).count();
+        let chosen =
+            (0..400).filter(|_| choose(Victim::Random, &mut pool, (PAGES, PAGES), &mut rng) == Some(4_500)).count();
         // A quarter of 400, with a deviation of 8.7.
         assert!((60..140).contains(&chosen), "{chosen} of 400");
     }
@@ -383,8 +386,8 @@ mod tests {
                 let mut pool = Pool::of(vec![Block::Sealed; 10_000], kept);
                 pool.counts().2.note(only as u32, PAGES as u16 - 1);
                 let rng = &mut Pcg64Mcg::new(6);
-                assert_eq!(choose(policy, &mut pool, PAGES, rng), Some(only as u32), "{policy:?}");
-                assert_eq!(choose(policy, &mut pool, PAGES - 1, rng), None, "{policy:?}");
+                assert_eq!(choose(policy, &mut pool, (PAGES, PAGES), rng), Some(only as u32), "{policy:?}");
+                assert_eq!(choose(policy, &mut pool, (PAGES - 1, PAGES), rng), None, "{policy:?}");
             }
         }
     }

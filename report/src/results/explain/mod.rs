@@ -216,6 +216,7 @@ impl Explainer {
             | Event::VictimChosen { .. }
             | Event::Unmapped { .. }
             | Event::SlcOpened { .. }
+            | Event::Padded { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => {}
         }

@@ -229,6 +229,7 @@ impl<W: Write + Send + 'static> Timeline<W> {
             | Event::Paused { .. }
             | Event::Ended { .. }
             | Event::SlcOpened { .. }
+            | Event::Padded { .. }
             | Event::Mapped { .. }
             | Event::Erased { .. } => Ok(()),
         }

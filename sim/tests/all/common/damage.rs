@@ -153,6 +153,10 @@ fn change(event: &mut Event, draw: u32) {
             1 => plane.0 = by(plane.0.into()) as u16,
             _ => *ppa = by((*ppa).into()) as u32,
         },
+        Event::Padded { plane, ppa } => match field % 2 {
+            0 => plane.0 = by(plane.0.into()) as u16,
+            _ => *ppa = by((*ppa).into()) as u32,
+        },
         Event::Unmapped { request, lpn, pages } => match field % 3 {
             0 => request.0 = by(request.0),
             1 => lpn.0 = by(lpn.0.into()) as u32,

@@ -41,6 +41,8 @@ pub fn table1(channels: u32, chips: u32) -> Config {
             multi_die: true,
             same_page_read: false,
             same_page_program: true,
+            one_shot_pages: 1,
+            one_shot_wait: None,
         },
         bus: Bus {
             mega_transfers: 333,

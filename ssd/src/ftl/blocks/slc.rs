@@ -216,11 +216,11 @@ impl Pool {
 
     /// The block in SLC mode to be folded next, which is then a victim: of those that are full the one filled first; with `native_only`
     /// of those that are native blocks once erased. A static block is passed over if its pages could need the block that is kept for moves:
-    /// its erase would not give that back. `None` if there is none.
-    pub(crate) fn begin_fold(&mut self, native_only: bool, pages: u32) -> Option<u32> {
+    /// its erase would not give that back. `None` if there is none. Moved pages fill wordlines of `wordline` pages.
+    pub(crate) fn begin_fold(&mut self, native_only: bool, pages: u32, wordline: u32) -> Option<u32> {
         let own_block = if self.separate { self.frontiers[1].map_or(0, |f| pages - f.next) } else { 0 };
-        let fits =
-            |block: u32| self.free_blocks() > RESERVE || u32::from(self.valid_when_sealed[block as usize]) <= own_block;
+        let moved = |block: u32| u32::from(self.valid_when_sealed[block as usize]).next_multiple_of(wordline);
+        let fits = |block: u32| self.free_blocks() > RESERVE || moved(block) <= own_block;
         let may_go = |&(block, is_native): &(u32, bool)| is_native || !native_only && fits(block);
         let (block, _) = self.slc.as_ref()?.filled().find(may_go)?;
         self.becomes_victim(block);

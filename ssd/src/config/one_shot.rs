@@ -1,0 +1,90 @@
+//! One-shot programs of whole wordlines (model 0.15): what a device must be to have them.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::{Config, ConfigError, FullCache, Latency, PageTimes, Service, error, range};
+
+impl Config {
+    /// Whether pages of the buffer are gathered to wordlines: with an SLC cache they go there one by one.
+    pub fn gathers_wordlines(&self) -> bool {
+        self.nand.one_shot_pages > 1 && self.slc.is_none()
+    }
+
+    /// Valid pages with which a full block is no victim: fewer, and its moves leave at least a page; with one-shot programs, a wordline.
+    pub fn pages_that_fill_a_block(&self) -> u32 {
+        self.geometry.pages_per_block - (self.nand.one_shot_pages - 1)
+    }
+
+    pub(super) fn check_one_shot(&self) -> Result<(), ConfigError> {
+        const HOUR: u64 = 3_600_000_000_000;
+        let (nand, pages) = (&self.nand, self.nand.one_shot_pages);
+        range("nand.one_shot_pages", pages.into(), 1, PageTimes::MOST_BITS as u64)?;
+        if pages == 1 {
+            return Ok(());
+        }
+        let blocks_of = self.geometry.pages_per_block;
+        if !blocks_of.is_multiple_of(pages) {
+            let legal = format!("must be a divisor of geometry.pages_per_block, which is {blocks_of}");
+            return Err(error("nand.one_shot_pages", pages, &legal));
+        }
+        if let Some(wait) = nand.one_shot_wait {
+            range("nand.one_shot_wait", wait.ns(), 0, HOUR)?;
+        }
+        let refuse = |key, value: &str, legal: String| Err(ConfigError { key, value: String::from(value), legal });
+        if matches!(nand.program, Latency::ByPage(_)) {
+            let legal = String::from("must be one time, that of a program of all pages of a wordline");
+            return refuse("nand.program (with one_shot_pages)", "one by page", legal);
+        }
+        if let Latency::ByPage(times) = nand.read
+            && times.iter().count() != pages as usize
+        {
+            let times = format!("{}", times.iter().count());
+            let legal = format!("must be as many times as one_shot_pages, {pages}, or one");
+            return refuse("nand.read (with one_shot_pages)", &times, legal);
+        }
+        if matches!(self.front.service, Service::Serial { .. }) {
+            let legal = String::from("has no flash to program in one shot; leave one_shot_pages out");
+            return refuse("one_shot_pages (with serial service)", "serial", legal);
+        }
+        match &self.slc {
+            Some(slc) if slc.bits != pages => {
+                Err(error("slc.bits", slc.bits, &format!("must be nand.one_shot_pages, which is {pages}")))
+            }
+            Some(slc) if slc.full == FullCache::Direct => {
+                let legal =
+                    String::from("must be fold with nand.one_shot_pages: what goes to native cells is whole wordlines");
+                refuse("slc.full (with one_shot_pages)", "direct", legal)
+            }
+            Some(_) => Ok(()),
+            None if self.mapping.is_some() => {
+                let legal = String::from(
+                    "needs an SLC cache, [device.slc], with nand.one_shot_pages: a translation page fills no wordline",
+                );
+                refuse("mapping (with one_shot_pages)", "on", legal)
+            }
+            None => self.check_gathering(),
+        }
+    }
+
+    /// The buffer must be able to hold a wordline of every plane: then one is full, or can be made so, before the buffer is.
+    fn check_gathering(&self) -> Result<(), ConfigError> {
+        let pages = self.nand.one_shot_pages;
+        let Some(buffer) = self.buffer.as_ref().filter(|buffer| buffer.write_back && buffer.merge_writes) else {
+            let legal = String::from(
+                "needs a page buffer with write_back and merge_writes, or an SLC cache, [device.slc]; 1 does not",
+            );
+            return Err(error("nand.one_shot_pages", pages, &legal));
+        };
+        let parts = if buffer.per_flow { self.flows.len() as u32 } else { 1 };
+        let stripe = u64::from(self.geometry.planes()) * u64::from(pages);
+        if u64::from(buffer.pages / parts) >= stripe {
+            return Ok(());
+        }
+        let of_flow = if parts > 1 { format!(" for each of {parts} flows") } else { String::new() };
+        let planes = self.geometry.planes();
+        let legal =
+            format!("must be at least {stripe}{of_flow} with nand.one_shot_pages: {pages} for each of {planes} planes");
+        Err(error("buffer.pages", buffer.pages, &legal))
+    }
+}

@@ -1,0 +1,103 @@
+//! Moves with one-shot programs (model 0.15): pages that have been read wait until they fill a wordline, or until all of their victim have been
+//! read. Then one program writes them, and pads the wordline.
+//!
+//! A unit reads the pages of one victim after the other, so its pages that wait are of one plane.
+
+use alloc::vec::Vec;
+use core::mem;
+
+use flashlane_core::event::Event;
+use flashlane_core::transaction::Stage;
+use flashlane_core::{Duration, PlaneId, Ppa, TxnId, UnitId};
+
+use super::{Gc, has_work, stream_of};
+use crate::config::Config;
+use crate::ftl::{Ftl, Stream};
+use crate::shared::State;
+
+/// The pages that have been read and not programmed, unit by unit.
+#[derive(Debug)]
+pub(super) struct GatheredMoves {
+    /// Pages of a wordline.
+    wordline: usize,
+    units: Vec<Vec<TxnId>>,
+}
+
+impl GatheredMoves {
+    /// None, of a device of `config`, if that has one-shot programs.
+    pub(super) fn of(config: &Config) -> Option<GatheredMoves> {
+        let wordline = config.nand.one_shot_pages as usize;
+        (wordline > 1)
+            .then(|| GatheredMoves { wordline, units: alloc::vec![Vec::new(); config.geometry.units() as usize] })
+    }
+}
+
+impl Gc {
+    /// The page of a move has been read: its program waits for those that share its wordline.
+    #[cold]
+    pub(super) fn gather_move(&mut self, unit: UnitId, plane: PlaneId, program: TxnId, state: &mut State) {
+        if let Some(gathered) = &mut self.gathered {
+            gathered.units[unit.index()].push(program);
+        }
+        self.closes_wordline(unit, plane, state);
+        has_work(unit, state);
+    }
+
+    /// Whether the pages of `plane` that wait at its unit are to be programmed now: they fill a wordline, or no other page of their victim is
+    /// to be read.
+    #[cold]
+    pub(super) fn closes_wordline(&mut self, unit: UnitId, plane: PlaneId, state: &mut State) -> bool {
+        let Some(gathered) = &self.gathered else { return false };
+        let pages = gathered.units[unit.index()].len();
+        let closes = pages == gathered.wordline || pages > 0 && !self.moves.any_to_begin(unit, plane);
+        state.board.units[unit.index()].gc.programs += u32::from(closes);
+        closes
+    }
+
+    /// Begins the program of the pages that wait for the unit, without those that have been overwritten meanwhile; [`TxnId::NONE`] if all
+    /// have been.
+    #[cold]
+    pub(super) fn begin_wordline(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
+        let Some(gathered) = &mut self.gathered else { return TxnId::NONE };
+        let waiting = mem::take(&mut gathered.units[unit.index()]);
+        state.board.units[unit.index()].gc.programs -= 1;
+        let (mut lead, mut last, mut transfers) = (TxnId::NONE, TxnId::NONE, Duration::ZERO);
+        for id in waiting {
+            let txn = state.board.txn_mut(id);
+            let (plane, from, lpn, serial) = (txn.plane, Ppa(txn.ppa), txn.lpn, txn.serial);
+            if !ftl.validity.is_valid(plane, from) {
+                state.release(id);
+                self.drop_move(serial, plane, state);
+                continue;
+            }
+            let ppa = ftl.move_page(lpn, plane, from, stream_of(txn.owner));
+            (txn.ppa, txn.slc, txn.stage, txn.next) = (ppa.0, false, Stage::InService, TxnId::NONE);
+            transfers += txn.transfer;
+            ftl.count_move(lpn, &mut state.board);
+            ftl.entry_moved(lpn);
+            state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
+            if last.is_some() {
+                state.board.txn_mut(last).next = id;
+            } else {
+                lead = id;
+            }
+            last = id;
+        }
+        if lead.is_some() {
+            let txn = state.board.txn_mut(lead);
+            txn.transfer = transfers;
+            let (plane, stream) = (txn.plane, stream_of(txn.owner));
+            pad(plane, stream, state, ftl);
+            self.update_plane(plane, state, ftl);
+        }
+        lead
+    }
+}
+
+/// Gives up the pages that are left in the wordline that was written last in `plane` for `stream`.
+#[cold]
+pub(crate) fn pad(plane: PlaneId, stream: Stream, state: &mut State, ftl: &mut Ftl) {
+    while let Some(ppa) = ftl.pad(plane, stream) {
+        state.log(|| Event::Padded { plane, ppa: ppa.0 });
+    }
+}
