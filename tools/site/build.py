@@ -45,6 +45,7 @@ MENU = {
         "papers/sos",
         "papers/precompletion",
         "cross",
+        "drive-of-today",
         "mixing",
         "need",
         "late",
