@@ -64,7 +64,17 @@ mod linux {
         let (scheduler, bytes, volatile) = (drive.scheduler.clone(), drive.bytes, drive.has_volatile_writes);
         let exports: Vec<(String, u64)> =
             drive.flows.iter().map(|flow| (flow.name.clone(), flow.range.length)).collect();
-        let options = options(args, state);
+        let options = Options {
+            nbd: args.nbd.clone(),
+            fuse: args.fuse.clone(),
+            data: args.data.clone().map_or(Place::Memory, Place::File),
+            time_scale: args.time_scale,
+            spin: Duration::from_micros(args.spin_us.into()),
+            record: args.record.clone(),
+            state,
+            power_cut: args.power_cut,
+            control: args.ctl.clone(),
+        };
         let (ready, stop) = flashlane_serve::open(drive, &options, &signals::ending()).map_err(Failure::Input)?;
         let title = format!("{} on {}", scenario.name(), scenario.device_name());
         let mut text = format!("{title} under {scheduler}, {} GB", gigabytes(bytes));
@@ -111,21 +121,6 @@ mod linux {
         finish(&report.map_err(Failure::Fault)?, args)
     }
 
-    fn options(args: &ServeArgs, state: Option<PathBuf>) -> Options {
-        Options {
-            nbd: args.nbd.clone(),
-            fuse: args.fuse.clone(),
-            data: args.data.clone().map_or(Place::Memory, Place::File),
-            time_scale: args.time_scale,
-            spin: Duration::from_micros(args.spin_us.into()),
-            record: args.record.clone(),
-            state,
-            power_cut: args.power_cut,
-            control: args.ctl.clone(),
-            lies_about_flushes: args.lie_about_flushes,
-        }
-    }
-
     /// Where the state of the drive is whose contents are in the file `data`.
     fn kept_state(data: &Path) -> Result<PathBuf, Failure> {
         let state = flashlane_sim::used_file(data);
@@ -153,7 +148,7 @@ mod linux {
 
     /// Prints what was served, and says what went wrong.
     fn finish(report: &Report, args: &ServeArgs) -> Result<(), Failure> {
-        print(&table(report))?;
+        print(&table(report, args.time_scale))?;
         for (reason, count) in &report.broken {
             note(&format!("note: {count} connections were closed: {reason}"));
         }
@@ -176,10 +171,9 @@ mod linux {
                 Err(why) => return Err(Failure::Fault(format!("--record {path}: could not be written: {why}"))),
             }
         }
-        if let Some(PowerCut { writes, pages, landed, buffered, lost }) = report.cut {
+        if let Some(PowerCut { writes, pages, landed }) = report.cut {
             print(&format!(
-                "the power was cut: {writes} writes were not answered; {landed} of their {pages} pages have landed\n\
-                 {lost} of {buffered} pages of answered writes that only the page buffer had are lost\n"
+                "the power was cut: {writes} writes were not answered; {landed} of their {pages} pages have landed\n"
             ))?;
         }
         match &report.kept {
@@ -199,7 +193,7 @@ mod linux {
     }
 
     /// The table at the end.
-    fn table(report: &Report) -> String {
+    fn table(report: &Report, time_scale: f64) -> String {
         let mut text = format!(
             "\n{:<16} {:<12} {:>10} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10}\n",
             "export", "", "received", "done", "failed", "MB", "mean us", "p50 us", "p99 us"
@@ -228,11 +222,10 @@ mod linux {
         let _ = writeln!(
             text,
             "commands: {} read = {done} done + {failed} failed + {} refused; times are the model's\n\
-             answered later than by the model: p50 {:.1} us, p99 {:.1} us, most {:.1} us",
+             answered later than by the model: {}, most {:.1} us",
             received + report.refused,
             report.refused,
-            us(&report.late, 500_000),
-            us(&report.late, 990_000),
+            flashlane_serve::lateness(&report.late, time_scale),
             report.late.max().unwrap_or(0) as f64 / 1e3,
         );
         text

@@ -19,6 +19,7 @@ use rustix::fd::{AsFd as _, OwnedFd};
 use crate::Stop;
 use crate::control::Asker;
 use crate::snapshot::{Interval, Snapshot, UnitView};
+use crate::statistics::lateness;
 
 /// How often the figures are drawn anew.
 const EVERY: Duration = Duration::from_millis(250);
@@ -180,19 +181,17 @@ impl Dashboard {
 
 fn head_of(title: &str, now: &Snapshot) -> Vec<Line<'static>> {
     let next = now.next_scheduler.as_ref().map(|next| format!(", then {} once it has drained", escaped(next)));
-    let us = |rank| decimal(now.late.percentile(rank).unwrap_or(0) as f64 / 1e3);
     vec![
         Line::from(vec![
             Span::styled(escaped(title).into_owned(), Style::new().add_modifier(Modifier::BOLD)),
             Span::raw(format!(" under {}{}", escaped(&now.scheduler), next.unwrap_or_default())),
         ]),
         Line::from(format!(
-            "{:.1} s, of the model {:.3} s; {} connections; answered later than by the model: p50 {} us, p99 {} us; q ends it",
+            "{:.1} s, of the model {:.3} s; {} connections; answered later than by the model: {}; q ends it",
             now.real.as_secs_f64(),
             now.simulated_ns as f64 / 1e9,
             now.connections,
-            us(500_000),
-            us(990_000)
+            lateness(&now.late, now.time_scale)
         )),
     ]
 }

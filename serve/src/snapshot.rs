@@ -9,7 +9,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_report::metrics::Histogram;
 use flashlane_ssd::{Device, Totals};
 
-use crate::statistics::ExportReport;
+use crate::statistics::{ExportReport, lateness};
 
 /// Figures since the start.
 #[derive(Clone, Debug)]
@@ -110,15 +110,13 @@ impl Snapshot {
                 );
             }
         }
-        let us = |millionths| self.late.percentile(millionths).unwrap_or(0) as f64 / 1e3;
         let _ = write!(
             text,
-            "write amplification {:.2}, {} erases, {} pauses; answered later than by the model: p50 {:.1} us, p99 {:.1} us",
+            "write amplification {:.2}, {} erases, {} pauses; answered later than by the model: {}",
             self.write_amplification(),
             self.drive.erases,
             self.drive.pauses,
-            us(500_000),
-            us(990_000)
+            lateness(&self.late, self.time_scale)
         );
         text
     }

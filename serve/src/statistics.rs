@@ -66,6 +66,16 @@ impl ExportReport {
     }
 }
 
+/// Percentiles of how late commands were answered, in real time, and in the model's where that is another.
+pub fn lateness(late: &Histogram, time_scale: f64) -> String {
+    let [median, p99] = [500_000, 990_000].map(|rank| late.percentile(rank).unwrap_or(0) as f64 / 1e3);
+    let mut text = format!("p50 {median:.1} us, p99 {p99:.1} us");
+    if time_scale != 1.0 {
+        text.push_str(&format!(" (model time: {:.1} us, {:.1} us)", median / time_scale, p99 / time_scale));
+    }
+    text
+}
+
 /// Statistics while the server runs.
 pub(crate) struct Statistics {
     report: Report,
@@ -125,15 +135,14 @@ impl Statistics {
     }
 
     /// The commands since the last call, in a line; `None` if there were none.
-    pub(crate) fn last_second(&mut self, passed: Duration) -> Option<String> {
+    pub(crate) fn last_second(&mut self, passed: Duration, time_scale: f64) -> Option<String> {
         let late = std::mem::take(&mut self.late);
         let bytes = std::mem::take(&mut self.bytes);
         self.report.late.merge(&late);
         let seconds = passed.as_secs_f64();
-        let [median, p99] = [500_000, 990_000].map(|rank| late.percentile(rank).unwrap_or(0) as f64 / 1e3);
         (late.count() > 0).then(|| {
             let (rate, megabytes) = (late.count() as f64 / seconds, bytes as f64 / seconds / 1e6);
-            format!("{rate:.0} IOPS, {megabytes:.1} MB/s, answered {median:.0} us late (p99 {p99:.0} us)")
+            format!("{rate:.0} IOPS, {megabytes:.1} MB/s, late {}", lateness(&late, time_scale))
         })
     }
 
@@ -154,5 +163,18 @@ impl Statistics {
         }
         let refused = self.report.refused + refused;
         Report { refused, fault, turned_away: self.turned_away, ..self.report }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lateness_is_said_in_both_times() {
+        let mut late = Histogram::new();
+        late.record(20_000);
+        assert_eq!(lateness(&late, 1.0), "p50 20.0 us, p99 20.0 us");
+        assert_eq!(lateness(&late, 10.0), "p50 20.0 us, p99 20.0 us (model time: 2.0 us, 2.0 us)");
     }
 }

@@ -123,6 +123,7 @@ fn fio_reads_what_it_wrote() {
         reads.split_whitespace().skip(2).take(3).map(|word| word.parse().expect("a count")).collect();
     assert!(figures[0] > 100 && figures[0] == figures[1] && figures[2] == 0, "{said}");
     assert!(said.contains(" done + 0 failed + ") && said.contains("answered later than by the model: p50 "), "{said}");
+    assert!(said.contains(" us (model time: "), "{said}");
     assert!(!desk.path().join("socket").exists());
     assert!(std::fs::metadata(desk.path().join("contents")).is_ok_and(|file| file.len() > 16 << 20));
 }
@@ -260,7 +261,14 @@ fn the_power_is_cut() {
     let mut said = String::new();
     served.printed.read_to_string(&mut said).expect("text");
     assert!(said.contains("the power was cut: 0 writes were not answered"), "{said}");
-    assert!(said.contains("0 of 0 pages of answered writes that only the page buffer had are lost"), "{said}");
+    let buffer = ["--set", "device.buffer.pages=64", "--set", "device.buffer.write_back=true"];
+    let args = ["serve", "s.toml", "--nbd", "unix:socket", "--power-cut", "5"];
+    let refused = flashlane(desk.path(), &[&args[..], &buffer].concat());
+    let why = text(&refused.stderr);
+    assert!(
+        refused.status.code() == Some(2) && why.contains("which of its pages a cut takes is not modelled"),
+        "{why}"
+    );
 }
 
 /// Records of another build and of another drive are run, and the run says so; what is no record is refused.
