@@ -64,17 +64,7 @@ mod linux {
         let (scheduler, bytes, volatile) = (drive.scheduler.clone(), drive.bytes, drive.has_volatile_writes);
         let exports: Vec<(String, u64)> =
             drive.flows.iter().map(|flow| (flow.name.clone(), flow.range.length)).collect();
-        let options = Options {
-            nbd: args.nbd.clone(),
-            fuse: args.fuse.clone(),
-            data: args.data.clone().map_or(Place::Memory, Place::File),
-            time_scale: args.time_scale,
-            spin: Duration::from_micros(args.spin_us.into()),
-            record: args.record.clone(),
-            state,
-            power_cut: args.power_cut,
-            control: args.ctl.clone(),
-        };
+        let options = options(args, state);
         let (ready, stop) = flashlane_serve::open(drive, &options, &signals::ending()).map_err(Failure::Input)?;
         let title = format!("{} on {}", scenario.name(), scenario.device_name());
         let mut text = format!("{title} under {scheduler}, {} GB", gigabytes(bytes));
@@ -119,6 +109,21 @@ mod linux {
             progress::of_seconds(|show| ready.run(show))
         };
         finish(&report.map_err(Failure::Fault)?, args)
+    }
+
+    fn options(args: &ServeArgs, state: Option<PathBuf>) -> Options {
+        Options {
+            nbd: args.nbd.clone(),
+            fuse: args.fuse.clone(),
+            data: args.data.clone().map_or(Place::Memory, Place::File),
+            time_scale: args.time_scale,
+            spin: Duration::from_micros(args.spin_us.into()),
+            record: args.record.clone(),
+            state,
+            power_cut: args.power_cut,
+            control: args.ctl.clone(),
+            lies_about_flushes: args.lie_about_flushes,
+        }
     }
 
     /// Where the state of the drive is whose contents are in the file `data`.
@@ -171,9 +176,10 @@ mod linux {
                 Err(why) => return Err(Failure::Fault(format!("--record {path}: could not be written: {why}"))),
             }
         }
-        if let Some(PowerCut { writes, pages, landed }) = report.cut {
+        if let Some(PowerCut { writes, pages, landed, buffered, lost }) = report.cut {
             print(&format!(
-                "the power was cut: {writes} writes were not answered; {landed} of their {pages} pages have landed\n"
+                "the power was cut: {writes} writes were not answered; {landed} of their {pages} pages have landed\n\
+                 {lost} of {buffered} pages of answered writes that only the page buffer had are lost\n"
             ))?;
         }
         match &report.kept {

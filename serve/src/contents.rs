@@ -1,11 +1,13 @@
 //! What the drive's bytes are: in memory, or in a file.
 //!
 //! Promises that a byte never written is zero, that of two operations the one asked for first comes first, and that a write to a file is
-//! reported only after the file has it. Must never know when the modelled drive is done.
+//! reported only after the file has it. Keeps what pages held that a power cut may bring back. Must never know when the modelled drive is
+//! done.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,6 +18,9 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
+
+use crate::power_cut::Draw;
+use crate::volatile::{DurablePage, Undo, VolatilePage};
 
 /// Bytes of memory that are taken at once.
 const CHUNK: u64 = 64 << 10;
@@ -41,10 +46,11 @@ pub(crate) struct Job {
 #[derive(Debug)]
 pub(crate) enum Work {
     Read(usize),
-    /// With `force` they are there after the machine stops, too.
+    /// With `force` they are there after the machine stops, too. A cut of the modelled drive's power may take the pages `volatile`.
     Write {
         data: Vec<u8>,
         force: bool,
+        volatile: Vec<VolatilePage>,
     },
     /// So many bytes become zeroes; with `keep` a file keeps the space for them.
     Zero {
@@ -66,22 +72,23 @@ pub(crate) struct Done {
 /// The bytes of a drive.
 #[derive(Debug)]
 pub(crate) enum Contents {
-    Memory(Memory),
+    Memory(Store),
     File(Worker),
 }
 
 impl Contents {
-    /// The bytes of a drive of `bytes` bytes.
+    /// The bytes of a drive of `bytes` bytes in pages of `page_bytes`.
     ///
     /// # Errors
     /// A file that cannot be opened or has another size, by its name.
-    pub(crate) fn open(place: &Place, bytes: u64) -> Result<Contents, String> {
+    pub(crate) fn open(place: &Place, bytes: u64, page_bytes: u32) -> Result<Contents, String> {
+        let store = |medium| Store { medium, page_bytes: page_bytes.into(), undo: Undo::default() };
         match place {
-            Place::Memory => Ok(Contents::Memory(Memory::default())),
+            Place::Memory => Ok(Contents::Memory(store(Medium::Memory(Memory::default())))),
             Place::File(path) => {
                 let file = open(path, bytes).map_err(|why| format!("--data {}: {why}", shown::path(path)))?;
-                let worker = Worker::start(file).map_err(|why| format!("cannot start a thread for --data: {why}"))?;
-                Ok(Contents::File(worker))
+                let worker = Worker::start(store(Medium::File(file)));
+                Ok(Contents::File(worker.map_err(|why| format!("cannot start a thread for --data: {why}"))?))
             }
         }
     }
@@ -89,19 +96,33 @@ impl Contents {
     /// Does a job, or has it done; what is done at once is returned.
     pub(crate) fn act(&mut self, job: Job) -> Option<Done> {
         match self {
-            Contents::Memory(memory) => {
-                let result = match job.work {
-                    Work::Read(length) => memory.read(job.offset, length),
-                    Work::Write { data, .. } => memory.write(job.offset, &data),
-                    Work::Zero { length, .. } => memory.zero(job.offset, length),
-                    Work::Flush => Vec::new(),
-                };
-                Some(Done { ticket: job.ticket, result: Ok(result) })
-            }
+            Contents::Memory(store) => Some(store.act(job)),
             Contents::File(worker) => {
-                worker.send(job);
+                worker.send(Task::Do(job));
                 None
             }
+        }
+    }
+
+    /// The modelled flash has got these pages, after all jobs before.
+    pub(crate) fn durable(&mut self, pages: Vec<DurablePage>) {
+        match self {
+            Contents::Memory(store) => store.durable(&pages),
+            Contents::File(worker) => worker.send(Task::Durable(pages)),
+        }
+    }
+
+    /// The power is cut: all jobs are done; pages that only the buffer had are lost, and bytes at these places have landed.
+    ///
+    /// # Errors
+    /// The file cannot be read or written.
+    pub(crate) fn cut_power(&mut self, draw: &mut Draw, landed: Vec<(u64, Vec<u8>)>) -> io::Result<()> {
+        match self {
+            Contents::Memory(store) => store.cut_power(draw, landed),
+            Contents::File(worker) => match worker.end() {
+                Some(mut store) => store.cut_power(draw, landed),
+                None => Err(io::Error::other("its thread has ended")),
+            },
         }
     }
 }
@@ -145,15 +166,14 @@ impl Memory {
         bytes
     }
 
-    fn write(&mut self, offset: u64, bytes: &[u8]) -> Vec<u8> {
+    fn write(&mut self, offset: u64, bytes: &[u8]) {
         for (number, within, part) in parts(offset, bytes.len()) {
             let chunk = self.chunks.entry(number).or_insert_with(|| vec![0; CHUNK as usize].into_boxed_slice());
             chunk[within..within + part.len()].copy_from_slice(&bytes[part]);
         }
-        Vec::new()
     }
 
-    fn zero(&mut self, offset: u64, length: u64) -> Vec<u8> {
+    fn zero(&mut self, offset: u64, length: u64) {
         let end = offset + length;
         let mut whole = Vec::new();
         for (&number, chunk) in self.chunks.range_mut(offset / CHUNK..end.div_ceil(CHUNK)) {
@@ -165,7 +185,6 @@ impl Memory {
             }
         }
         whole.iter().for_each(|number| drop(self.chunks.remove(number)));
-        Vec::new()
     }
 }
 
@@ -189,22 +208,117 @@ fn zero(file: &File, offset: u64, length: u64, keep: bool) -> io::Result<()> {
     })
 }
 
-/// Does what a job asks for.
-fn act(file: &File, Job { offset, work, .. }: Job) -> io::Result<Vec<u8>> {
-    let is_forced = matches!(work, Work::Flush | Work::Write { force: true, .. } | Work::Zero { force: true, .. });
-    match work {
-        Work::Read(length) => {
-            let mut bytes = vec![0; length];
-            return file.read_exact_at(&mut bytes, offset).map(|()| bytes);
+/// What the bytes are in.
+#[derive(Debug)]
+enum Medium {
+    Memory(Memory),
+    File(File),
+}
+
+impl Medium {
+    fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        match self {
+            Medium::Memory(memory) => Ok(memory.read(offset, length)),
+            Medium::File(file) => {
+                let mut bytes = vec![0; length];
+                file.read_exact_at(&mut bytes, offset).map(|()| bytes)
+            }
         }
-        Work::Write { data, .. } => file.write_all_at(&data, offset)?,
-        Work::Zero { length, keep, .. } => zero(file, offset, length, keep)?,
-        Work::Flush => {}
     }
-    if is_forced {
-        file.sync_data()?;
+
+    fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Medium::Memory(memory) => memory.write(offset, bytes),
+            Medium::File(file) => file.write_all_at(bytes, offset)?,
+        }
+        Ok(())
     }
-    Ok(Vec::new())
+
+    fn zero(&mut self, offset: u64, length: u64, keep: bool) -> io::Result<()> {
+        match self {
+            Medium::Memory(memory) => memory.zero(offset, length),
+            Medium::File(file) => zero(file, offset, length, keep)?,
+        }
+        Ok(())
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        match self {
+            Medium::Memory(_) => Ok(()),
+            Medium::File(file) => file.sync_data(),
+        }
+    }
+}
+
+/// The bytes, and what pages held that a power cut may bring back.
+#[derive(Debug)]
+pub(crate) struct Store {
+    medium: Medium,
+    page_bytes: u64,
+    undo: Undo,
+}
+
+impl Store {
+    /// Does a job.
+    fn act(&mut self, Job { ticket, offset, work }: Job) -> Done {
+        Done { ticket, result: self.work(offset, work) }
+    }
+
+    fn work(&mut self, offset: u64, work: Work) -> io::Result<Vec<u8>> {
+        let is_forced = match work {
+            Work::Read(length) => return self.medium.read(offset, length),
+            Work::Write { data, force, volatile } => {
+                self.keep(offset..offset + data.len() as u64, &volatile)?;
+                self.medium.write(offset, &data)?;
+                force
+            }
+            Work::Zero { length, keep, force } => {
+                self.undo.settled(self.pages(offset..offset + length));
+                self.medium.zero(offset, length, keep)?;
+                force
+            }
+            Work::Flush => true,
+        };
+        if is_forced {
+            self.medium.flush()?;
+        }
+        Ok(Vec::new())
+    }
+
+    /// Keeps what the pages hold that are to be written to, as far as the flash will not have what is written.
+    fn keep(&mut self, range: Range<u64>, volatile: &[VolatilePage]) -> io::Result<()> {
+        let pages = self.pages(range);
+        if volatile.is_empty() {
+            self.undo.settled(pages);
+            return Ok(());
+        }
+        let mut next = pages.start;
+        for &written in volatile {
+            let page = u64::from(written.page);
+            self.undo.settled(next..page);
+            next = page + 1;
+            let (medium, bytes) = (&self.medium, self.page_bytes);
+            self.undo.keep(written, || medium.read(page * bytes, bytes as usize))?;
+        }
+        self.undo.settled(next..pages.end.max(next));
+        Ok(())
+    }
+
+    fn pages(&self, range: Range<u64>) -> Range<u64> {
+        range.start / self.page_bytes..range.end.div_ceil(self.page_bytes)
+    }
+
+    fn durable(&mut self, pages: &[DurablePage]) {
+        pages.iter().for_each(|&page| self.undo.durable(page));
+    }
+
+    fn cut_power(&mut self, draw: &mut Draw, landed: Vec<(u64, Vec<u8>)>) -> io::Result<()> {
+        let lost = self.undo.lost(draw).into_iter().map(|(page, bytes)| (u64::from(page) * self.page_bytes, bytes));
+        for (offset, bytes) in lost.chain(landed) {
+            self.medium.write(offset, &bytes)?;
+        }
+        self.medium.flush()
+    }
 }
 
 /// The chunks that `length` bytes from `offset` on are in: the number, the first byte in it, and which of the bytes.
@@ -222,42 +336,58 @@ fn parts(offset: u64, length: usize) -> impl Iterator<Item = (u64, usize, std::o
     })
 }
 
+/// What the thread of a file is to do.
+#[derive(Debug)]
+enum Task {
+    Do(Job),
+    Durable(Vec<DurablePage>),
+}
+
 /// A thread that reads and writes a file, one job after the other.
 #[derive(Debug)]
 pub(crate) struct Worker {
-    jobs: Option<Sender<Job>>,
+    tasks: Option<Sender<Task>>,
     done: Receiver<Done>,
     wakes: OwnedFd,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Store>>,
 }
 
 impl Worker {
-    fn start(file: File) -> io::Result<Worker> {
+    fn start(mut store: Store) -> io::Result<Worker> {
         let wakes = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
         let own = wakes.try_clone()?;
-        let (jobs, to_do) = channel::<Job>();
+        let (tasks, to_do) = channel();
         let (finished, done) = channel();
         let thread = std::thread::Builder::new().name("contents".into()).spawn(move || {
-            for job in to_do {
-                let ticket = job.ticket;
-                let result = act(&file, job);
-                if finished.send(Done { ticket, result }).is_err() {
-                    return;
+            for task in to_do {
+                match task {
+                    Task::Durable(pages) => store.durable(&pages),
+                    Task::Do(job) => {
+                        // At the end nobody fetches it.
+                        let _ = finished.send(store.act(job));
+                        // Full only after 2^64 jobs that nobody has fetched.
+                        let _ = rustix::io::write(&own, &1_u64.to_ne_bytes());
+                    }
                 }
-                // Full only after 2^64 jobs that nobody has fetched.
-                let _ = rustix::io::write(&own, &1_u64.to_ne_bytes());
             }
             // What has been written is there after the machine stops, too.
-            let _ = file.sync_data();
+            let _ = store.medium.flush();
+            store
         })?;
-        Ok(Worker { jobs: Some(jobs), done, wakes, thread: Some(thread) })
+        Ok(Worker { tasks: Some(tasks), done, wakes, thread: Some(thread) })
     }
 
-    fn send(&self, job: Job) {
+    fn send(&self, task: Task) {
         // The thread ends only when this sender is gone.
-        if let Some(jobs) = &self.jobs {
-            let _ = jobs.send(job);
+        if let Some(tasks) = &self.tasks {
+            let _ = tasks.send(task);
         }
+    }
+
+    /// Waits until everything has been done.
+    fn end(&mut self) -> Option<Store> {
+        self.tasks = None;
+        self.thread.take()?.join().ok()
     }
 
     /// What becomes readable when jobs are done.
@@ -279,10 +409,7 @@ impl Worker {
 /// Waits until everything has been written.
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.jobs = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.end();
     }
 }
 
@@ -295,7 +422,14 @@ mod tests {
     }
 
     fn write(contents: &mut Contents, offset: u64, bytes: &[u8]) {
-        act(contents, Job { ticket: 8, offset, work: Work::Write { data: bytes.to_vec(), force: offset == 512 } });
+        act(
+            contents,
+            Job {
+                ticket: 8,
+                offset,
+                work: Work::Write { data: bytes.to_vec(), force: offset == 512, volatile: Vec::new() },
+            },
+        );
     }
 
     fn act(contents: &mut Contents, job: Job) -> Vec<u8> {
@@ -315,7 +449,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let size = 3 * CHUNK;
         for place in [Place::Memory, Place::File(folder.path().join("drive"))] {
-            let mut contents = Contents::open(&place, size).expect("contents");
+            let mut contents = Contents::open(&place, size, 4096).expect("contents");
             let mut plain = vec![0; size as usize];
             for (offset, length, byte) in
                 [(0, 512, 1), (CHUNK - 512, 1024, 2), (512, 2 * CHUNK, 3), (size - 512, 512, 4)]
@@ -332,7 +466,7 @@ mod tests {
                 act(&mut contents, Job { ticket: 9, offset, work: Work::Zero { length, keep, force: keep } });
                 assert_eq!(read(&mut contents, 0, size as usize), plain, "{place:?}");
             }
-            if let Contents::Memory(memory) = &contents {
+            if let Contents::Memory(Store { medium: Medium::Memory(memory), .. }) = &contents {
                 assert_eq!(memory.chunks.keys().copied().collect::<Vec<_>>(), [0, 2], "a whole one is given back");
             }
         }
@@ -346,15 +480,15 @@ mod tests {
         let path = folder.path().join("other");
         std::fs::write(&path, [1; 4096]).expect("written");
         let place = Place::File(path.clone());
-        let why = Contents::open(&place, 8192).expect_err("another drive");
+        let why = Contents::open(&place, 8192, 4096).expect_err("another drive");
         assert!(why.contains("has 4096 bytes, and the drive has 8192"), "{why}");
         assert_eq!(std::fs::read(&path).expect("the file"), [1; 4096], "it is as it was");
-        let first = Contents::open(&place, 4096).expect("its own size");
-        let why = Contents::open(&place, 4096).expect_err("in use");
+        let first = Contents::open(&place, 4096, 4096).expect("its own size");
+        let why = Contents::open(&place, 4096, 4096).expect_err("in use");
         assert!(why.contains("is used by another process"), "{why}");
         drop(first);
-        Contents::open(&place, 4096).expect("free again");
-        let why = Contents::open(&Place::File(folder.path().to_owned()), 4096).expect_err("a folder");
+        Contents::open(&place, 4096, 4096).expect("free again");
+        let why = Contents::open(&Place::File(folder.path().to_owned()), 4096, 4096).expect_err("a folder");
         assert!(why.starts_with("--data "), "{why}");
     }
 }

@@ -1,7 +1,7 @@
 //! The modelled SSD as a block device in real time: clients read and write it over NBD or as files, and every command takes as long as the model says.
 //!
 //! Owns the protocol, the clock, the bytes and the server around the device. Promises that a command is answered once, not before the
-//! modelled drive has ended it and, for a write, not before its bytes are where `--data` says; that a client which breaks the protocol
+//! modelled drive has ended it and, for a write, not before its bytes are where `--data` says; that a power cut takes nothing that was flushed; that a client which breaks the protocol
 //! disturbs no other; and that the memory a client can make the server hold is bounded.
 
 mod address;
@@ -32,6 +32,8 @@ mod real_time;
 mod record;
 #[cfg(target_os = "linux")]
 mod server;
+#[cfg(target_os = "linux")]
+mod volatile;
 
 pub use address::Address;
 pub use power_cut::PowerCut;
@@ -75,6 +77,8 @@ mod linux {
         pub power_cut: Option<u64>,
         /// Where it is controlled: a socket of this user's.
         pub control: Option<std::path::PathBuf>,
+        /// Flushes and FUA are answered as if they had been done, so that a test of what a power cut takes can be seen to fail.
+        pub lies_about_flushes: bool,
     }
 
     /// Of 1 to 99: above programs, and below what the system itself does in real time.

@@ -1,9 +1,9 @@
-//! What a power cut leaves of writes that were not answered: whole pages of them, drawn by a seed.
+//! What a power cut leaves of writes: whole pages of those that were not answered and of those that only the page buffer had, drawn by a seed.
 
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-/// What was lost of the writes that were not answered.
+/// What was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PowerCut {
     /// Writes that the drive had been given and had not answered.
@@ -12,6 +12,10 @@ pub struct PowerCut {
     pub pages: u64,
     /// Pages of those that are on the drive.
     pub landed: u64,
+    /// Pages of answered writes that only the page buffer had.
+    pub buffered: u64,
+    /// Pages of those that are as they were before.
+    pub lost: u64,
 }
 
 /// Draws page by page.
@@ -27,6 +31,18 @@ impl Draw {
         Draw { rng, page_bytes: page_bytes.into(), cut: PowerCut::default() }
     }
 
+    fn coin(&mut self) -> bool {
+        self.rng.next_u32() >> 31 == 1
+    }
+
+    /// Whether a page that only the buffer had is lost: `before`, what it held before, if so.
+    pub(crate) fn takes(&mut self, before: Vec<u8>) -> Option<Vec<u8>> {
+        self.cut.buffered += 1;
+        let is_lost = self.coin();
+        self.cut.lost += u64::from(is_lost);
+        is_lost.then_some(before)
+    }
+
     /// What has landed of a write: places on the drive, each with its bytes.
     pub(crate) fn landed(&mut self, offset: u64, data: &[u8]) -> Vec<(u64, Vec<u8>)> {
         self.cut.writes += 1;
@@ -37,7 +53,7 @@ impl Draw {
             let left = self.page_bytes - place % self.page_bytes;
             let end = data.len().min(at + left as usize);
             self.cut.pages += 1;
-            if self.rng.next_u32() >> 31 == 1 {
+            if self.coin() {
                 self.cut.landed += 1;
                 landed.push((place, data[at..end].to_vec()));
             }

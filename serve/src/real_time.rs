@@ -10,6 +10,8 @@ use flashlane_core::decide::Scheduler;
 use flashlane_core::{Extent, FlowId, Op, Request, RequestId, Time};
 use flashlane_ssd::{Config, Device};
 
+use crate::volatile::{DurablePage, Unanswered, VolatilePage};
+
 /// A drive whose simulated time follows the machine's clock.
 pub(crate) struct RealTime<T> {
     device: Device,
@@ -18,6 +20,10 @@ pub(crate) struct RealTime<T> {
     scale: f64,
     next_id: u64,
     under_way: BTreeMap<u64, T>,
+    /// What only the page buffer has, if that is to be known.
+    unanswered: Option<Unanswered>,
+    /// Pages of it that the flash has got.
+    durable: Vec<DurablePage>,
 }
 
 /// A command that the drive has ended.
@@ -28,11 +34,32 @@ pub(crate) struct Ended<T> {
     pub(crate) at: Time,
     /// How long the drive took, simulated ns.
     pub(crate) response_ns: u64,
+    /// The pages of a write that only the page buffer has, if that is known.
+    pub(crate) volatile: Vec<VolatilePage>,
 }
 
 impl<T> RealTime<T> {
     pub(crate) fn new(device: Device, scale: f64) -> RealTime<T> {
-        RealTime { device, began: Instant::now(), scale, next_id: 0, under_way: BTreeMap::new() }
+        RealTime {
+            device,
+            began: Instant::now(),
+            scale,
+            next_id: 0,
+            under_way: BTreeMap::new(),
+            unanswered: None,
+            durable: Vec::new(),
+        }
+    }
+
+    /// From now on knows which pages of writes only the page buffer has.
+    pub(crate) fn follow_buffer(&mut self) {
+        self.device.report_buffered_pages();
+        self.unanswered = Some(Unanswered::default());
+    }
+
+    /// The pages of the buffer that the flash had got, in order, when the drive ended the commands that were taken last.
+    pub(crate) fn take_durable(&mut self) -> Vec<DurablePage> {
+        std::mem::take(&mut self.durable)
     }
 
     /// The simulated instant now. Later than every instant whose decisions have been made: a request that comes now cannot be part of them.
@@ -128,9 +155,15 @@ impl<T> RealTime<T> {
     }
 
     fn take_ended(&mut self, ended: &mut Vec<Ended<T>>) {
+        if let (Some(unanswered), Some(reports)) = (&mut self.unanswered, self.device.buffered_pages()) {
+            self.durable.extend(reports.drain(..).filter_map(|report| unanswered.take(report)));
+        }
         for done in self.device.completions().drain(..) {
+            let pages = done.lpn.0..done.lpn.0 + done.pages;
+            let unanswered = self.unanswered.as_mut().filter(|_| done.op == Op::Write);
+            let volatile = unanswered.map_or(Vec::new(), |unanswered| unanswered.answered(done.id.0, pages));
             if let Some(of) = self.under_way.remove(&done.id.0) {
-                ended.push(Ended { of, at: done.done, response_ns: done.done.since(done.arrival).ns() });
+                ended.push(Ended { of, at: done.done, response_ns: done.done.since(done.arrival).ns(), volatile });
             }
         }
     }

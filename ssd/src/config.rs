@@ -518,8 +518,9 @@ impl Config {
             let least = if buffer.per_flow { self.flows.len() as u64 } else { 1 };
             range("buffer.pages", buffer.pages as u64, least, u32::MAX as u64 / 2)?;
             if !buffer.merge_writes {
-                let plain = buffer.write_back && !buffer.read_allocate && buffer.flush_above == 0;
-                let legal = "true, or false with write_back = true, read_allocate = false and flush_above = 0";
+                let is_parallel = self.front.service == Service::Parallel;
+                let plain = is_parallel && buffer.write_back && !buffer.read_allocate && buffer.flush_above == 0;
+                let legal = "true, or false with write_back = true, read_allocate = false, flush_above = 0 and parallel service";
                 if !plain {
                     return Err(ConfigError {
                         key: "buffer.merge_writes",

@@ -20,7 +20,9 @@ mod policy;
 mod shared;
 
 pub use config::{Config, ConfigError};
-pub use device::{Device, EraseCounts, Fault, MappingTotals, SavedUse, SlcTotals, Stopped, Totals, UsedState};
+pub use device::{
+    BufferedPage, Device, EraseCounts, Fault, MappingTotals, SavedUse, SlcTotals, Stopped, Totals, UsedState,
+};
 pub use footprint::Footprint;
 pub use frontend::Refusal;
 pub use gc::{Overwritten, Replay, Replayed, SavedState};

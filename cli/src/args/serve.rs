@@ -47,6 +47,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub power_cut: Option<u64>,
 
+    /// Answer flushes and FUA as if they had been done: for tests of tests
+    #[arg(long, hide = true)]
+    pub lie_about_flushes: bool,
+
     /// Show what the drive does on the terminal; nothing if the output is not one
     #[arg(long)]
     pub live: bool,

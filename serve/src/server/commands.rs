@@ -77,8 +77,11 @@ impl Server {
             return self.held.push(asked);
         }
         let Asked { export, ref command, .. } = asked;
-        let (op, force) = (op(&command.kind), command.force);
+        let (op, force) = (op(&command.kind), command.force && !self.lies_about_flushes);
         self.statistics.received(export, op);
+        if op == Op::Flush && self.lies_about_flushes {
+            return self.lie(now, asked);
+        }
         let (offset, length) = (command.offset, command.length);
         if self.fault.is_none()
             && let Some(record) = &mut self.record
@@ -95,6 +98,15 @@ impl Server {
         }
     }
 
+    /// Answers a flush that has not been done.
+    fn lie(&mut self, now: Time, mut asked: Asked) {
+        asked.ended = (now, 0);
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        self.asked.insert(ticket, asked);
+        self.answer(Done { ticket, result: Ok(Vec::new()) });
+    }
+
     /// The drive has ended a command: its bytes are read or changed now.
     pub(super) fn ended(&mut self, ended: Ended<u64>) {
         let page = u64::from(self.schedulers.config().geometry.page_bytes);
@@ -107,7 +119,7 @@ impl Server {
             Kind::Write(data) => {
                 // What is less than the sectors of the command leaves the other bytes of them alone.
                 offset += asked.client.skipped();
-                Work::Write { data: std::mem::take(data), force }
+                Work::Write { data: std::mem::take(data), force, volatile: ended.volatile }
             }
             Kind::Trim => {
                 let zeroes = asked.client.trimmed(offset..offset + length, page);
@@ -192,18 +204,21 @@ impl Server {
         self.cut_after.is_some_and(|commands| self.next_ticket >= commands)
     }
 
-    /// The power is cut: nothing more is answered, writes that were not answered have landed or not, and there is no state to keep.
+    /// The power is cut: nothing more is answered, writes that were not answered have landed or not, what only the buffer had is lost or not,
+    /// and there is no state to keep.
     pub(super) fn cut_power(&mut self) -> PowerCut {
         self.kept = None;
         self.record.iter_mut().for_each(Record::flush);
         let mut draw = Draw::new(self.schedulers.config().seed, self.schedulers.config().geometry.page_bytes);
-        for (ticket, asked) in std::mem::take(&mut self.asked) {
+        let mut landed = Vec::new();
+        for asked in std::mem::take(&mut self.asked).into_values() {
             // The data of a write that the drive has ended is on its way to its place.
             let Kind::Write(data) = &asked.command.kind else { continue };
             let offset = self.first_byte[asked.export] + asked.command.offset + asked.client.skipped();
-            for (offset, data) in draw.landed(offset, data).into_iter().filter(|_| !data.is_empty()) {
-                let _ = self.contents.act(Job { ticket, offset, work: Work::Write { data, force: false } });
-            }
+            landed.extend(draw.landed(offset, data));
+        }
+        if self.contents.cut_power(&mut draw, landed).is_err() {
+            self.statistics.file_failed();
         }
         draw.cut
     }

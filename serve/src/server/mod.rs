@@ -45,10 +45,6 @@ const CONTENTS: u64 = u64::MAX - 2;
 const ASKS: u64 = u64::MAX - 3;
 const FILES: u64 = u64::MAX - 4;
 
-/// Why the power is not cut.
-const UNKNOWN_LOSS: &str =
-    "writes are done in the page buffer (device.buffer.write_back), and which of its pages a cut takes is not modelled";
-
 /// The server while it runs.
 pub(crate) struct Server {
     poll: OwnedFd,
@@ -68,8 +64,7 @@ pub(crate) struct Server {
     statistics: Statistics,
     fault: Option<String>,
     record: Option<Record>,
-    /// Whether writes are done in a buffer that loses them with the power.
-    has_volatile_writes: bool,
+    lies_about_flushes: bool,
     /// The power is cut once the drive has been given so many commands.
     cut_after: Option<u64>,
     /// Where the drive's state goes at the end.
@@ -105,10 +100,7 @@ impl Server {
         };
         let exports: Arc<[Export]> = drive.flows.iter().map(export).collect();
         let first_byte = drive.flows.iter().map(|flow| flow.range.offset).collect();
-        if options.power_cut.is_some() && drive.has_volatile_writes {
-            return Err(format!("--power-cut: {UNKNOWN_LOSS}"));
-        }
-        let contents = Contents::open(&options.data, drive.bytes)?;
+        let contents = Contents::open(&options.data, drive.bytes, drive.page_bytes)?;
         let listener = options.nbd.as_ref().map(Listener::open).transpose()?;
         let statistics = Statistics::new(exports.len());
         let machine = |why: rustix::io::Errno| format!("cannot wait for clients: {why}");
@@ -134,13 +126,17 @@ impl Server {
         let record = options.record.as_ref().map(|path| Record::create(path, &drive.record_head)).transpose()?;
         let begun = options.record.as_deref().filter(|_| drive.is_used);
         let kept = options.state.as_ref().map(|state| Kept::take_away(state, begun)).transpose()?;
+        let mut simulated = RealTime::new(drive.device, options.time_scale);
+        if options.power_cut.is_some() || options.control.is_some() {
+            simulated.follow_buffer();
+        }
         Ok(Server {
             poll,
             listener,
             stop,
             exports,
             first_byte,
-            drive: RealTime::new(drive.device, options.time_scale),
+            drive: simulated,
             contents,
             asked: BTreeMap::new(),
             next_ticket: 0,
@@ -150,7 +146,7 @@ impl Server {
             statistics,
             fault: None,
             record,
-            has_volatile_writes: drive.has_volatile_writes,
+            lies_about_flushes: options.lies_about_flushes,
             cut_after: options.power_cut,
             kept,
             buffer: vec![0; READ_BYTES],
@@ -183,6 +179,10 @@ impl Server {
         let mut shown = Instant::now();
         loop {
             let drained = self.advance(&mut ended);
+            let durable = self.drive.take_durable();
+            if !durable.is_empty() {
+                self.contents.durable(durable);
+            }
             for one in ended.drain(..) {
                 self.ended(one);
             }

@@ -40,13 +40,8 @@ impl Server {
                 ControlRequest::Snapshot(answer) => drop(answer.send(self.snapshot())),
                 ControlRequest::Scheduler(name, answer) => self.begin_change(name, answer),
                 ControlRequest::PowerCut(answer) => {
-                    let reply = if self.has_volatile_writes {
-                        Err(super::UNKNOWN_LOSS.to_owned())
-                    } else {
-                        self.cut_after = Some(0);
-                        Ok(control::CUT.to_owned())
-                    };
-                    drop(answer.send(reply));
+                    self.cut_after = Some(0);
+                    drop(answer.send(Ok(control::CUT.to_owned())));
                 }
                 ControlRequest::Priority(flow, priority, answer) => {
                     drop(answer.send(self.set_priority(&flow, priority)))

@@ -35,6 +35,7 @@ fn after_a_fault_everything_fails() {
         state: Some(folder.path().join("contents.state")),
         power_cut: None,
         control: None,
+        lies_about_flushes: false,
     };
     let served = Served::changed(options, SCENARIO.replace("precondition.state = \"steady\"\n", ""), |drive| {
         let (mut scheduler, _) = drive.schedulers.named("read-first").unwrap_or_else(|why| panic!("{why}"));

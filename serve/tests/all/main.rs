@@ -3,6 +3,7 @@
 
 mod client;
 mod fault;
+mod power_cut;
 mod record;
 
 use std::io::{Read, Write};
@@ -74,6 +75,7 @@ impl Served {
                 state: None,
                 power_cut: None,
                 control,
+                lies_about_flushes: false,
             },
             text,
         )
@@ -185,43 +187,6 @@ fn what_was_written_is_read() {
     }
     let size = std::fs::metadata(&file).expect("the file").len();
     assert!(size > 16 << 20, "the whole drive, {size} bytes");
-}
-
-/// The power is cut after a number of commands: what was answered is there, of the others whole pages are, and nobody gets an answer.
-#[test]
-fn a_power_cut_takes_what_was_not_answered() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (socket, contents) = (folder.path().join("socket"), folder.path().join("contents"));
-    let options = Options {
-        nbd: Some(flashlane_serve::Address::Unix(socket.clone())),
-        fuse: None,
-        data: Place::File(contents.clone()),
-        time_scale: 100.0,
-        spin: Duration::ZERO,
-        record: None,
-        state: Some(folder.path().join("contents.state")),
-        power_cut: Some(11),
-        control: None,
-    };
-    let served = Served::with(options, SCENARIO.to_owned());
-    let mut client = Client::open(&socket, "db", true);
-    client.write(0, &[1; 64 << 10]);
-    let page = 8192;
-    for write in 0..16 {
-        // The last ones may find that the server has ended.
-        let _ = client.try_send(1, (64 << 10) + write * 4 * page, 4 * page as u32, &vec![2; 4 * page as usize]);
-    }
-    let report = served.thread.join().expect("it ends by itself");
-    let cut = report.cut.expect("a cut");
-    assert_eq!((cut.writes, cut.pages, report.kept), (10, 40, None));
-    let bytes = std::fs::read(&contents).expect("contents");
-    let (answered, rest) = bytes.split_at(64 << 10);
-    assert!(answered.iter().all(|byte| *byte == 1));
-    let landed = rest.chunks(page as usize).filter(|page| page[0] == 2).count() as u64;
-    assert!(rest.chunks(page as usize).all(|page| page.iter().all(|byte| *byte == page[0])));
-    assert!(landed == cut.landed && (5..36).contains(&landed), "{cut:?}, {landed}");
-    assert!(rest[40 * page as usize..].iter().all(|byte| *byte == 0), "the drive did not get the others");
-    assert!(!folder.path().join("contents.state").exists());
 }
 
 /// The flows' slices are parts of their own; a spare flow sees all of them.

@@ -139,6 +139,7 @@ fn a_used_drive_comes_back() {
             state: Some(state.clone()),
             power_cut: None,
             control: None,
+            lies_about_flushes: false,
         };
         let served = Served::with(options, text.to_owned());
         assert!(!state.exists(), "a server that is killed leaves none");

@@ -255,6 +255,7 @@ fn config(random: &mut RandomStream) -> Config {
     };
     if matches!(config.front.service, Service::Serial { .. }) {
         (config.retry, config.mapping) = (None, None);
+        config.buffer.iter_mut().for_each(|buffer| buffer.merge_writes = true);
     } else if random.chance(30) {
         config.slc = slc(random, &config);
     }

@@ -4,14 +4,14 @@
 //! program that has this version of the page, or of a younger one. From its admission on a page that it waits for is written out at once.
 //! A program that is dropped for a younger one of its page counts when that ends; a trimmed page is waited for no longer.
 //!
-//! Owns what waits for which pages. What the buffer holds, [`Buffer`] knows.
+//! Owns what waits for which pages, and the log of what a power cut would take. What the buffer holds, [`Buffer`] knows.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use flashlane_core::board::ActiveRequest;
 use flashlane_core::transaction::{FlashOp, Stage, Transaction, tag};
-use flashlane_core::{Board, FlowId, Lpn, Op, Owner};
+use flashlane_core::{Board, FlowId, Lpn, Op, Owner, RequestId, TxnId};
 
 use super::Device;
 use crate::config::Config;
@@ -25,10 +25,33 @@ struct Waits {
     programs: u32,
 }
 
+/// What becomes of the pages of writes in a buffer that loses them with the power. Programs are counted: a later one has a greater number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BufferedPage {
+    /// A page of a write is in the buffer.
+    Stored {
+        /// The write.
+        request: RequestId,
+        /// The page.
+        lpn: Lpn,
+        /// The last program of the page that has not ended; 0 if there is none. Its data is older.
+        after: u64,
+    },
+    /// The flash has what was stored of a page before a program of it was created.
+    Durable {
+        /// The page.
+        lpn: Lpn,
+        /// The program; [`u64::MAX`] if nothing of the page is in the buffer only.
+        program: u64,
+    },
+}
+
 /// What waits for pages to be programmed.
 #[derive(Debug, Default)]
 pub(super) struct Durability {
     pages: BTreeMap<Lpn, Vec<Waits>>,
+    /// What became of pages, if that is reported.
+    log: Option<Vec<BufferedPage>>,
 }
 
 impl Durability {
@@ -41,10 +64,15 @@ impl Durability {
         self.pages.entry(lpn).or_default().push(Waits { slot, programs });
     }
 
-    /// Whether nothing waits.
+    /// Whether nothing waits, and nothing is reported.
     #[inline(always)]
     pub(super) fn is_idle(&self) -> bool {
-        self.pages.is_empty()
+        self.pages.is_empty() && self.log.is_none()
+    }
+
+    /// Reports what became of a page.
+    fn report(&mut self, page: BufferedPage) {
+        self.log.iter_mut().for_each(|log| log.push(page));
     }
 
     /// The pages that a command waits for, in ascending order.
@@ -94,7 +122,42 @@ fn programs_of_buffer(board: &Board, only: Option<Lpn>) -> BTreeMap<Lpn, u32> {
     programs
 }
 
+/// The number of the program of this serial number.
+const fn number(serial: u64) -> u64 {
+    serial + 1
+}
+
 impl Device {
+    /// From now on reports what becomes of pages of writes, if the buffer loses them with the power.
+    pub fn report_buffered_pages(&mut self) {
+        self.durability.iter_mut().for_each(|durability| _ = durability.log.get_or_insert_default());
+    }
+
+    /// What became of pages since this was last drained, in order; the caller drains. `None` if it is not reported.
+    pub fn buffered_pages(&mut self) -> Option<&mut Vec<BufferedPage>> {
+        self.durability.as_mut()?.log.as_mut()
+    }
+
+    /// A page of a write is in the buffer; `youngest` is the youngest write of the page before that has not ended.
+    pub(super) fn page_stored(&mut self, slot: RequestSlot, lpn: Lpn, youngest: TxnId) {
+        self.frontend.page_stored(slot, lpn, &mut self.state);
+        if let Some(durability) = self.durability.as_mut().filter(|durability| durability.log.is_some()) {
+            let request = self.state.board.requests[slot as usize].id;
+            let after = if youngest.is_some() { number(self.state.board.txn(youngest).serial) } else { 0 };
+            durability.report(BufferedPage::Stored { request, lpn, after });
+        }
+    }
+
+    /// Under serial service, the pages of a write are in the buffer.
+    pub(super) fn pages_stored_serially(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        let is_reported = |durability: &&mut Durability| durability.log.is_some() && request.op == Op::Write;
+        let Some(durability) = self.durability.as_mut().filter(is_reported) else { return };
+        for i in 0..request.pages {
+            let lpn = self.frontend.requests.page(slot, request, i);
+            durability.report(BufferedPage::Stored { request: request.id, lpn, after: 0 });
+        }
+    }
+
     /// A flush enters its submission queue: it waits for the pages that are dirty now.
     #[cold]
     pub(super) fn flush_arrives(&mut self, slot: RequestSlot) {
@@ -176,8 +239,9 @@ impl Device {
 
     /// A program of a page of the buffer has ended.
     #[cold]
-    pub(super) fn page_is_durable(&mut self, lpn: Lpn, flow: FlowId) {
+    pub(super) fn page_is_durable(&mut self, lpn: Lpn, flow: FlowId, serial: u64) {
         let Some(durability) = &mut self.durability else { return };
+        durability.report(BufferedPage::Durable { lpn, program: number(serial) });
         let (done, others) = durability.programmed(lpn);
         done.into_iter().for_each(|slot| self.page_waited_for(slot));
         let in_device = |waits: &Waits| is_in_device(&self.state.board.requests[waits.slot as usize]);
@@ -192,7 +256,9 @@ impl Device {
     /// but `but` no longer wait for it.
     #[cold]
     pub(super) fn no_longer_dirty(&mut self, lpn: Lpn, but: Option<RequestSlot>) {
-        let waits = self.durability.as_mut().and_then(|durability| durability.pages.remove(&lpn));
+        let Some(durability) = &mut self.durability else { return };
+        durability.report(BufferedPage::Durable { lpn, program: u64::MAX });
+        let waits = durability.pages.remove(&lpn);
         for Waits { slot, .. } in waits.into_iter().flatten() {
             if but == Some(slot) {
                 self.state.board.requests[slot as usize].remaining -= 1;

@@ -50,6 +50,7 @@ use crate::ftl::{Ftl, MappingCache};
 use crate::gc::{Gc, Replayed, has_user_transactions};
 use crate::policy::Policy;
 use crate::shared::State;
+pub use durability::BufferedPage;
 use durability::Durability;
 use migration::Migrations;
 use page_order::PageOrder;

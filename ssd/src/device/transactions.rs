@@ -50,6 +50,7 @@ impl Device {
         {
             serial.serve(slot, request, &mut self.frontend, &mut self.buffer, &mut self.state);
             if self.durability.is_some() {
+                self.pages_stored_serially(slot, request);
                 self.pages_written_serially();
             }
             return;

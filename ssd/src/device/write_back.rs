@@ -60,7 +60,7 @@ impl Device {
             if !replaces {
                 let stored = buffer.write(lpn, flow) == Stored::Yes;
                 if stored {
-                    self.frontend.page_stored(slot, lpn, &mut self.state);
+                    self.page_stored(slot, lpn, old);
                     if fua {
                         self.await_program(slot, lpn, flow);
                     }
@@ -68,7 +68,7 @@ impl Device {
                 return stored;
             }
             buffer.renew(lpn);
-            self.frontend.page_stored(slot, lpn, &mut self.state);
+            self.page_stored(slot, lpn, old);
             // The page stays in the part of the buffer that it is in.
             self.program_page(lpn, owner);
             self.program_renewed(lpn, fua.then_some(slot));
@@ -81,7 +81,7 @@ impl Device {
         if replaces && !keeps_page {
             buffer.give_back_early(owner);
         }
-        self.frontend.page_stored(slot, lpn, &mut self.state);
+        self.page_stored(slot, lpn, old);
         self.program_page(lpn, flow);
         if fua {
             self.await_program(slot, lpn, flow);
@@ -116,7 +116,7 @@ impl Device {
 
     /// A dirty page was written to the flash: writes that wait for space use its slot.
     pub(super) fn page_flushed(&mut self, id: TxnId) {
-        let Transaction { lpn, flow, tag, .. } = *self.state.board.txn(id);
+        let Transaction { lpn, flow, tag, serial, .. } = *self.state.board.txn(id);
         let buffer = self.buffer.as_mut().expect("only a buffer flushes");
         if buffer.merges && tag & tag::TRIMMED == 0 {
             buffer.flushed(lpn);
@@ -124,7 +124,7 @@ impl Device {
             buffer.give_back(flow);
         }
         if tag & tag::TRIMMED == 0 && self.durability.as_ref().is_some_and(|durability| !durability.is_idle()) {
-            self.page_is_durable(lpn, flow);
+            self.page_is_durable(lpn, flow, serial);
         }
         // It has ended: what is stored from now on does not wait for it.
         self.state.board.txn_mut(id).tag |= tag::TRIMMED;

@@ -3,6 +3,7 @@
 pub mod busy;
 pub mod ceilings;
 pub mod damage;
+pub mod durable;
 pub mod play;
 pub mod record;
 

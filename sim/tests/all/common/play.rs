@@ -2,13 +2,15 @@
 
 use flashlane_audit::{Auditor, Policy, Preconditioned, Start, Verdict};
 use flashlane_core::decide::Scheduler;
-use flashlane_core::event::{Event, Stamped};
+use flashlane_core::event::Event;
 use flashlane_core::{Completion, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::{Recipe, build};
 use flashlane_ssd::config::Config;
 use flashlane_ssd::{Device, Totals};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
+
+use super::durable::DurablePages;
 
 /// A request to be sent.
 #[derive(Clone, Debug)]
@@ -173,16 +175,24 @@ pub fn audit_under(
         None => Start::Known { lpn_of: &lpn_of, written: &written },
     };
     let mut auditor = Auditor::new(config, policy, start, 8);
-    let mut observe = |stamped: Stamped| {
-        see(&stamped.event);
-        auditor.observe(&stamped);
-    };
+    let mut durable = DurablePages::of(config, &mut device);
     let mut completions = Vec::new();
+    let mut observe = |device: &mut Device, durable: &mut DurablePages| {
+        for stamped in device.events().drain(..) {
+            see(&stamped.event);
+            durable.see(&stamped.event);
+            auditor.observe(&stamped);
+        }
+        let before = completions.len();
+        completions.append(device.completions());
+        durable.take(device, asks, &completions[before..])
+    };
     for (id, ask) in asks.iter().enumerate() {
         device.advance(Time::from_ns(ask.at));
+        observe(&mut device, &mut durable)?;
+        durable.submits(id as u64, ask);
         hand_over(&mut device, id as u64, ask);
-        device.events().drain(..).for_each(&mut observe);
-        completions.append(device.completions());
+        observe(&mut device, &mut durable)?;
     }
     loop {
         let next = device.next_event();
@@ -190,10 +200,9 @@ pub fn audit_under(
             break;
         }
         device.advance(next);
-        device.events().drain(..).for_each(&mut observe);
+        observe(&mut device, &mut durable)?;
     }
-    completions.append(device.completions());
-    device.events().drain(..).for_each(&mut observe);
+    observe(&mut device, &mut durable)?;
     if let Some(fault) = device.fault() {
         return Err(format!("fault at {}: {}", fault.at, fault.message));
     }
