@@ -19,11 +19,9 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 
+use crate::chunks::{CHUNK, Chunks};
 use crate::power_cut::Draw;
 use crate::volatile::{DurablePage, Undo, VolatilePage};
-
-/// Bytes of memory that are taken at once.
-const CHUNK: u64 = 64 << 10;
 
 /// Where the bytes are kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -152,6 +150,7 @@ fn open(path: &Path, bytes: u64) -> Result<File, String> {
 #[derive(Default, Debug)]
 pub(crate) struct Memory {
     chunks: BTreeMap<u64, Box<[u8]>>,
+    fresh: Chunks,
 }
 
 impl Memory {
@@ -168,7 +167,7 @@ impl Memory {
 
     fn write(&mut self, offset: u64, bytes: &[u8]) {
         for (number, within, part) in parts(offset, bytes.len()) {
-            let chunk = self.chunks.entry(number).or_insert_with(|| vec![0; CHUNK as usize].into_boxed_slice());
+            let chunk = self.chunks.entry(number).or_insert_with(|| self.fresh.take());
             chunk[within..within + part.len()].copy_from_slice(&bytes[part]);
         }
     }

@@ -11,6 +11,8 @@ mod snapshot;
 mod statistics;
 
 #[cfg(target_os = "linux")]
+mod chunks;
+#[cfg(target_os = "linux")]
 mod connection;
 #[cfg(target_os = "linux")]
 mod contents;
