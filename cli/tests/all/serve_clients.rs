@@ -26,7 +26,8 @@ fn memory_is_bounded() {
     let folder = folder();
     let desk = folder.path();
     let socket = desk.join("socket");
-    let served = Served::begin(desk, &["--time-scale", "0.01"]);
+    // What is written is not in memory.
+    let served = Served::begin(desk, &["--time-scale", "0.01", "--data", "contents"]);
     let mut good = Client::open(&socket, "reader", true);
     good.write(0, &[5; 4096]);
     let before = served.memory();
