@@ -209,7 +209,7 @@ impl Command {
         });
         let (length, gap) = (until.since(now).ns(), times.further_planes(self.planes));
         let (low, high) = (self.array.0 + gap, self.array.1 + gap);
-        let legal = (low..=high).contains(&length) && times.is_whole_steps(self.op, length - low);
+        let legal = (low..=high).contains(&length) && times.is_whole_steps(self.op, length - gap, self.array.0);
         log.check(legal, Rule::ArrayLength, || {
             format!("{op} command {number} plans an array phase of {length} ns instead of {low} to {high}.")
         });

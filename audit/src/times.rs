@@ -121,10 +121,15 @@ impl Times {
         if op == FlashOp::Read { (low, high + self.retry.0 * self.retry.1) } else { (low, high) }
     }
 
-    /// Whether an array time that may be `over` the shortest one is a whole number of further steps, where only these make reads longer.
-    pub(super) fn is_whole_steps(&self, op: FlashOp, over: u64) -> bool {
-        let steps = op == FlashOp::Read && self.retry.0 > 0 && matches!(self.latency[0], Latency::Constant(_));
-        !steps || over.is_multiple_of(self.retry.0)
+    /// Whether an array time, of members of which the slowest takes at least `low`, is that or has a whole number of further steps, where only
+    /// these make reads longer.
+    pub(super) fn is_whole_steps(&self, op: FlashOp, time: u64, low: u64) -> bool {
+        match self.latency[0] {
+            Latency::Constant(first) if op == FlashOp::Read && self.retry.0 > 0 => {
+                time == low || time.checked_sub(first.ns()).is_some_and(|over| over.is_multiple_of(self.retry.0))
+            }
+            _ => true,
+        }
     }
 
     fn first_try(&self, op: FlashOp, offset: u32) -> (u64, u64) {

@@ -15,7 +15,7 @@ use super::rule::{Log, Rule};
 struct Page {
     /// Which page it is of all that were given versions: a page that was forgotten is another when it comes back.
     number: u64,
-    /// Versions that entered a buffer before it is followed: the flash has them.
+    /// Versions before this one entered a buffer before the page is followed: the flash has them.
     since: u64,
     /// The newest that entered the device, and the newest that was acknowledged.
     taken: u64,
@@ -101,13 +101,13 @@ impl Versions {
 
     /// A page of a write ended in the buffer.
     pub(super) fn buffered(&mut self, lpn: Lpn, request: RequestId) {
-        self.count += 1;
-        let (version, merges) = (self.count, self.merges);
+        let (version, merges) = (self.count + 1, self.merges);
         let page = self.page(lpn);
         page.taken = version;
         if merges {
             page.buffered = version;
         }
+        self.count = version;
         self.bring(request, lpn, version);
     }
 
@@ -120,7 +120,7 @@ impl Versions {
     }
 
     fn page(&mut self, lpn: Lpn) -> &mut Page {
-        let (numbers, since) = (&mut self.numbers, self.count);
+        let (numbers, since) = (&mut self.numbers, self.count + 1);
         self.pages.entry(lpn).or_insert_with(|| {
             *numbers += 1;
             Page { number: *numbers, since, ..Page::default() }

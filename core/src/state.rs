@@ -391,7 +391,7 @@ pub struct FlowFigures {
     /// Pages of the drive that hold its data: those it wrote last, and those that lay in its part of the drive before
     /// the first request.
     pub valid_pages: u64,
-    /// Pages of its data that garbage collection has moved.
+    /// Pages of its data that garbage collection and folding have moved.
     pub moved: u64,
 }
 

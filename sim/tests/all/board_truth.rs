@@ -15,7 +15,7 @@ use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, Duration, Lpn, Op, Owner, PlaneId, QueueId, RequestId, Time, Transaction, TxnId, UnitId};
 use flashlane_sched::catalogue::{build, schedulers};
 use flashlane_ssd::Device;
-use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
+use flashlane_ssd::config::{Buffer, Config, FlowConfig, FullCache, Precondition, Protocol, SlcCache};
 use rand_pcg::Pcg64Mcg;
 
 /// A transaction that has not ended.
@@ -55,6 +55,11 @@ struct Truth {
     owners: Vec<Option<usize>>,
     /// Pages of the programs whose dispatch follows their mapping, and their places.
     mapped: Vec<(Lpn, PlaneId, u32)>,
+    /// By block: whether it is in SLC mode.
+    slc: Vec<bool>,
+    /// By plane: the next page of its open block in SLC mode, 0 without one, and its victim.
+    slc_next: Vec<u32>,
+    victims: Vec<Option<u32>>,
 }
 
 impl Truth {
@@ -100,6 +105,9 @@ impl Truth {
             mapped: Vec::new(),
             flows: flows.collect(),
             owners,
+            slc: (0..planes * blocks).map(|block| block % blocks >= config.native_blocks()).collect(),
+            slc_next: vec![0; planes as usize],
+            victims: vec![None; planes as usize],
             written,
             config: config.clone(),
         }
@@ -118,9 +126,9 @@ impl Truth {
         let Some(unit) = txn.waits else { return };
         let gc = &mut self.gc[unit];
         let count = match (txn.owner, txn.op) {
-            (Owner::Gc, FlashOp::Read) => &mut gc.reads,
-            (Owner::Gc, FlashOp::Program) => &mut gc.programs,
-            (Owner::Gc, FlashOp::Erase) => &mut gc.erases,
+            (Owner::Gc | Owner::Fold, FlashOp::Read) => &mut gc.reads,
+            (Owner::Gc | Owner::Fold, FlashOp::Program) => &mut gc.programs,
+            (Owner::Gc | Owner::Fold, FlashOp::Erase) => &mut gc.erases,
             (_, op) => &mut self.waiting[unit][op.index()],
         };
         *count = if more { *count + 1 } else { *count - 1 };
@@ -152,7 +160,7 @@ impl Truth {
                 self.flows[self.requests[&request]].in_flight -= 1;
             }
             Event::Queued { txn, request, flow, op, owner, lpn, plane, .. } => {
-                let unplaced = self.draws && owner != Owner::Gc && op == FlashOp::Program;
+                let unplaced = self.draws && !owner.collects() && op == FlashOp::Program;
                 let waits = (!unplaced).then_some(self.unit(plane));
                 let live = Live { request, op, owner, flow: flow.index(), lpn, waits };
                 self.live.insert(txn, live);
@@ -168,7 +176,12 @@ impl Truth {
                 let live = self.live.remove(&txn).expect("queued");
                 self.count(live, false);
             }
-            Event::VictimChosen { plane, valid, .. } => {
+            Event::SlcOpened { plane, block } => {
+                let block = plane.index() * self.geometry.blocks_per_plane as usize + block as usize;
+                self.slc[block] = true;
+            }
+            Event::VictimChosen { plane, block, valid } => {
+                self.victims[plane.index()] = Some(block);
                 let shown = &mut self.planes[plane.index()];
                 (shown.collecting, shown.victim_pages) = (true, valid);
             }
@@ -183,8 +196,11 @@ impl Truth {
                 self.planes[plane.index()].valid_pages += u32::from(self.valid);
             }
             Event::Erased { plane, block } => {
+                self.victims[plane.index()] = None;
+                let is_static = block >= self.config.native_blocks();
                 let block = plane.index() * self.geometry.blocks_per_plane as usize + block as usize;
                 self.written[block] = 0;
+                self.slc[block] = is_static;
                 self.planes[plane.index()].collecting = false;
                 for flow in self.flows.iter_mut().filter(|_| self.owned) {
                     flow.programmed_at_erase = flow.programmed;
@@ -209,8 +225,10 @@ impl Truth {
         let found =
             self.mapped.iter().position(|mapped| mapped.0 == live.lpn).expect("mapped before it was dispatched");
         let (lpn, plane, ppa) = self.mapped.remove(found);
-        let hosts = live.owner != Owner::Gc;
-        if hosts || !self.config.gc.separate_frontier {
+        let hosts = !live.owner.collects();
+        if self.slc[self.block_of(plane, ppa).0] {
+            self.slc_next[plane.index()] = (ppa % self.geometry.pages_per_block + 1) % self.slc_pages();
+        } else if hosts || !self.config.gc.separate_frontier {
             self.planes[plane.index()].next_page = (ppa + 1) % self.geometry.pages_per_block;
         }
         let owner = &mut self.owners[lpn.0 as usize];
@@ -227,18 +245,42 @@ impl Truth {
         }
     }
 
+    /// Pages of a block in SLC mode.
+    fn slc_pages(&self) -> u32 {
+        self.config.slc.as_ref().map_or(0, |slc| self.geometry.pages_per_block / slc.bits)
+    }
+
+    /// Whether a plane's cache has a page for a write, with so many free blocks, and whether it has none but will have one after a fold.
+    fn cache_of(&self, index: usize, free_blocks: u32) -> (bool, bool) {
+        let Some(slc) = &self.config.slc else { return (false, false) };
+        let blocks = self.geometry.blocks_per_plane as usize;
+        let own = |block: usize| (block % blocks, self.written[block], self.slc[block]);
+        let mut own = (index * blocks..(index + 1) * blocks).map(own).filter(|block| block.2);
+        let erased = own.clone().any(|(block, written, _)| block as u32 >= self.config.native_blocks() && written == 0);
+        let is_spare = slc.dynamic && free_blocks > self.config.gc.start_blocks;
+        let has_full = own.any(|(_, written, _)| written == self.slc_pages());
+        let has_page = self.slc_next[index] > 0 || erased || is_spare;
+        (has_page, !has_page && has_full && slc.full == FullCache::Fold)
+    }
+
     /// The part of the board that follows from the rest.
     fn planes(&self) -> Vec<Plane> {
         let (blocks, pages) = (self.geometry.blocks_per_plane as usize, self.geometry.pages_per_block);
         let finished = |(index, plane): (usize, &Plane)| {
             let own = &self.written[index * blocks..][..blocks];
-            let free_blocks = own.iter().filter(|&&written| written == 0).count() as u32;
-            let free_pages = own.iter().map(|written| pages - written).sum();
+            let native = self.config.native_blocks() as usize;
+            let free_blocks = own[..native].iter().filter(|&&written| written == 0).count() as u32;
+            let modes = &self.slc[index * blocks..][..blocks];
+            let left = |(written, &is_slc)| if is_slc { self.slc_pages() - written } else { pages - written };
+            let free_pages = own.iter().zip(modes).map(left).sum();
             // Moves use the last free block, and where they share the host's open block they must not use its last page
-            // either.
-            let shares = !self.config.gc.separate_frontier && free_blocks == 0;
-            let has_free_page = plane.next_page > 0 && !shares || free_blocks > 1;
-            Plane { free_blocks, free_pages, has_free_page, ..*plane }
+            // either. While a static block is folded another is kept, because its erase gives none.
+            let kept = 1 + u32::from(self.victims[index].is_some_and(|block| block as usize >= native));
+            let shares = !self.config.gc.separate_frontier && free_blocks < kept;
+            let has_native = plane.next_page > 0 && !shares || free_blocks > kept;
+            let (in_cache, waits) = self.cache_of(index, free_blocks);
+            let next_page = if in_cache { self.slc_next[index] } else { plane.next_page };
+            Plane { free_blocks, free_pages, next_page, has_free_page: in_cache || !waits && has_native, ..*plane }
         };
         self.planes.iter().enumerate().map(finished).collect()
     }
@@ -340,6 +382,23 @@ fn narrow(protocol: Protocol) -> Config {
     config
 }
 
+/// [`small_gc_drive`] with blocks in SLC mode, some of them always, and more spare blocks.
+fn with_slc(full: FullCache, dynamic: bool) -> Config {
+    let mut config = small_gc_drive();
+    config.ftl.logical_pages = config.geometry.planes() * 8 * 13;
+    config.slc = Some(SlcCache {
+        static_blocks: 2,
+        dynamic,
+        bits: 2,
+        read: Duration::from_us(25),
+        program: Duration::from_us(200),
+        erase: Duration::from_us(2_000),
+        idle: Some(Duration::from_us(500)),
+        full,
+    });
+    config
+}
+
 /// A place decision that has the device keep the valid pages of planes.
 struct KeepsValidPages(Box<dyn Place>);
 
@@ -421,8 +480,17 @@ fn the_board_shows_what_is() {
         merge_writes: true,
         protected: false,
     });
-    for config in [small_gc_drive(), narrow(Protocol::Nvme { depth: 5 }), narrow(Protocol::Sata { depth: 7 }), buffered]
-    {
+    let mut shared = with_slc(FullCache::Fold, false);
+    shared.gc.separate_frontier = false;
+    for config in [
+        small_gc_drive(),
+        narrow(Protocol::Nvme { depth: 5 }),
+        narrow(Protocol::Sata { depth: 7 }),
+        buffered,
+        with_slc(FullCache::Fold, true),
+        with_slc(FullCache::Direct, true),
+        shared,
+    ] {
         let mix = Mix { requests: 500, gap: 400_000, reads: 40, pages: 4, hot: 20, partial: 30, scattered: 20 };
         let asks = asks(&config, &mix, &mut Pcg64Mcg::new(12));
         for entry in schedulers() {

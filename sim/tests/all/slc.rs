@@ -3,13 +3,13 @@
 mod model;
 
 use crate::common::play::{self, TestRequest, Touch, Wake};
-use crate::common::{device, drain, ends, one_plane, recipe, scene};
-use flashlane_core::Op::{Read, Write};
+use crate::common::{device, drain, ends, one_plane, recipe, scene, write_back};
+use flashlane_core::Op::{Flush, Read, Trim, Write};
 use flashlane_core::event::{End, Event};
 use flashlane_core::{Duration, Lpn, Op, Owner, Time};
 use flashlane_sched::catalogue::{Question, Recipe};
-use flashlane_ssd::SlcTotals;
-use flashlane_ssd::config::{Config, FullCache, Precondition, SlcCache};
+use flashlane_ssd::config::{Config, FullCache, Mapping, Precondition, SlcCache};
+use flashlane_ssd::{SlcTotals, Totals};
 
 /// Array times in SLC mode, ns; a third or so of the others.
 const READ: u64 = 25_000;
@@ -66,13 +66,26 @@ fn fcfs(collect: &str) -> Recipe {
 
 /// The ends of requests in the order in which they were sent, audited, and what the cache did.
 fn run(config: &Config, collect: &str, asks: &[TestRequest]) -> (Vec<u64>, SlcTotals) {
+    let (ends, totals) = totals(config, collect, asks);
+    (ends, totals.slc.expect("a device with a cache"))
+}
+
+fn totals(config: &Config, collect: &str, asks: &[TestRequest]) -> (Vec<u64>, Totals) {
     let recipe = fcfs(collect);
     let (result, _) = play::audit(config, &recipe, asks).unwrap_or_else(|why| panic!("{why}"));
     let unwatched = play::play(config, &recipe, asks, Wake::Spare(3));
     assert_eq!(unwatched.completions, result.completions, "{collect}: spare wake-ups and the auditor change nothing");
     let mut ends = vec![0; asks.len()];
     result.completions.iter().for_each(|c| ends[c.id.0 as usize] = c.done.ns());
-    (ends, result.totals.slc.expect("a device with a cache"))
+    (ends, result.totals)
+}
+
+fn trim(at: u64, pages: std::ops::Range<u32>) -> TestRequest {
+    TestRequest { at, flow: 0, op: Trim, touch: Touch::Pages(pages.map(Lpn).collect()) }
+}
+
+fn flush(at: u64) -> TestRequest {
+    TestRequest { at, flow: 0, op: Flush, touch: Touch::Bytes(0, 0) }
 }
 
 /// A burst that fits runs at the speed of SLC mode, and its pages are read at that speed; what was there before is not.
@@ -228,4 +241,93 @@ fn a_dynamic_cache_takes_the_spare_blocks() {
     let first = in_cache * WRITE + DIRECT;
     assert_eq!(ends[68..], [first, first + 2 * FOLD + DIRECT]);
     assert_eq!(slc, SlcTotals { programs: 68, direct: 2, folds: 2, folded: 8, valid: 60 });
+}
+
+// Beside trims, a buffer and a map that does not fit.
+
+const MEMORY: u64 = 1_000;
+const MS: u64 = 1_000_000;
+const FROM_NATIVE: u64 = NATIVE_READ + PAGE;
+const FROM_SLC: u64 = READ + PAGE;
+
+/// Pages that are trimmed need no move: of the block that a write waits for none is left, of a block that is folded in idle time one. The trim
+/// does not put the idle time off.
+#[test]
+fn trimmed_pages_are_not_folded() {
+    let asks = [burst(0, 0..4), vec![trim(MS, 0..4), request(2 * MS, Write, 9)]].concat();
+    let (ends, slc) = run(&config(1, FullCache::Fold, None), "atomic", &asks);
+    assert_eq!(ends[4..], [MS, 2 * MS + ERASE + WRITE]);
+    assert_eq!(slc, SlcTotals { programs: 5, folds: 1, valid: 1, ..SlcTotals::default() });
+    let idle = 3 * MS;
+    let begins = 4 * WRITE + idle;
+    let asks = [burst(0, 0..4), vec![trim(MS, 0..3), request(begins + 1, Read, 3)]].concat();
+    let (ends, slc) = run(&config(1, FullCache::Fold, Some(idle)), "atomic", &asks);
+    assert_eq!(ends[5], begins + MOVE + ERASE + FROM_NATIVE);
+    assert_eq!(slc, SlcTotals { programs: 4, folds: 1, folded: 1, ..SlcTotals::default() });
+}
+
+/// A flush behind the cliff waits for the fold that its fifth page needs; before it, it takes programs in SLC mode.
+#[test]
+fn a_flush_waits_for_the_fold_that_its_pages_need() {
+    let mut config = config(1, FullCache::Fold, None);
+    config.buffer = Some(write_back(8, 8));
+    let asks = [burst(0, 0..3), vec![flush(10_000)], burst(MS, 3..6), vec![flush(MS + 10_000)]].concat();
+    let (ends, slc) = run(&config, "atomic", &asks);
+    assert_eq!([ends[2], ends[5]], [MEMORY, MS + MEMORY]);
+    assert_eq!([ends[3], ends[7]], [10_000 + 3 * WRITE, MS + 10_000 + 3 * WRITE + FOLD]);
+    assert_eq!(slc, SlcTotals { programs: 6, folds: 1, folded: 4, valid: 2, ..SlcTotals::default() });
+    config.slc.as_mut().expect("a cache").full = FullCache::Direct;
+    let (ends, _) = run(&config, "atomic", &asks);
+    assert_eq!(ends[7], MS + 10_000 + WRITE + 2 * DIRECT);
+}
+
+/// A full drive of which memory holds two entries of the map, four to a translation page.
+fn little_of_the_map(static_blocks: u32) -> Config {
+    let mut config = config(static_blocks, FullCache::Fold, None);
+    config.precondition = Precondition::Filled { per_mille: 1000 };
+    let read_bytes = config.geometry.page_bytes;
+    let mapping = Mapping { entries: 2, host_entries: 0, entries_per_page: 4, entry_bytes: 4, read_bytes, warm: false };
+    config.mapping = Some(mapping);
+    config
+}
+
+/// Translation pages are written to the cache too, and read there. That of page 0 is written anew behind the write of page 8, that of page 4
+/// behind the read of page 0, that of page 8 behind the read of page 4.
+#[test]
+fn translation_pages_go_to_the_cache() {
+    let lines = [(0, Write, 0), (5 * MS, Write, 4), (10 * MS, Write, 8), (12 * MS, Read, 0), (20 * MS, Read, 4)];
+    let asks = lines.map(|(at, op, page)| request(at, op, page));
+    let (ends, totals) = totals(&little_of_the_map(3), "atomic", &asks);
+    let responses: Vec<u64> = ends.iter().zip(lines).map(|(end, line)| end - line.0).collect();
+    assert_eq!(responses[..3], [FROM_NATIVE + WRITE; 3]);
+    assert_eq!(responses[3..], [2 * FROM_SLC; 2]);
+    assert_eq!(totals.slc, Some(SlcTotals { programs: 6, valid: 6, ..SlcTotals::default() }));
+    assert_eq!((totals.user_programs, totals.mapping_programs), (3, 3));
+    assert_eq!(totals.mapping.map(|mapping| (mapping.misses, mapping.reads)), Some((5, 8)));
+}
+
+/// All at once. The trim leaves the first flush pages 0 and 8, whose entries are read one after the other; it made the entry of page 4 dirty,
+/// which makes room for that of page 8: its translation page is the third in the cache. For the second flush the entry of page 1 is read
+/// in native cells and that of page 5 in the cache. Page 1 is the fourth there, and page 5 waits for a fold: of pages 0, 8 and 1 and of the
+/// translation page. It is older than the read of the translation page that is written anew for page 0.
+#[test]
+fn a_flush_behind_trims_misses_and_a_fold() {
+    let mut config = little_of_the_map(1);
+    config.buffer = Some(write_back(8, 8));
+    let asks = [
+        request(0, Write, 0),
+        request(0, Write, 4),
+        request(0, Write, 8),
+        trim(5_000, 4..5),
+        flush(10_000),
+        request(10 * MS, Write, 1),
+        request(10 * MS, Write, 5),
+        flush(10 * MS + 10_000),
+    ];
+    let (ends, totals) = totals(&config, "atomic", &asks);
+    assert_eq!(ends[..4], [MEMORY, MEMORY, MEMORY, 5_000]);
+    assert_eq!(ends[4], 10_000 + 2 * FROM_NATIVE + 2 * WRITE);
+    let second = FROM_NATIVE + FROM_SLC + WRITE + FOLD + WRITE;
+    assert_eq!(ends[7], 10 * MS + 10_000 + second);
+    assert_eq!((totals.user_programs, totals.unmapped), (4, 1));
 }

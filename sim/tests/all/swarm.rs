@@ -596,6 +596,28 @@ fn commands_under_every_mix_of_answers_further() {
     swarm("commands_under_every_mix_of_answers", NIGHTLY, trimmed, any_mix, contended);
 }
 
+/// A device with everything at once: an SLC cache, a map that does not fit and a write-back buffer that loses its pages with the power.
+fn everything(random: &mut RandomStream) -> Config {
+    let has_all = |config: &Config| {
+        let volatile = config.buffer.as_ref().is_some_and(|buffer| buffer.write_back && !buffer.protected);
+        volatile && config.slc.is_some() && config.mapping.is_some()
+    };
+    core::iter::repeat_with(|| trimmed(random)).find(has_all).expect("one of some forty")
+}
+
+/// Trims, flushes and FUA on devices with an SLC cache, a mapping cache and a write-back buffer, some with reads that are tried again.
+#[test]
+fn commands_on_devices_with_everything() {
+    swarm("commands_on_devices_with_everything", DAILY_FULL, everything, any_row, contended);
+    swarm("commands_on_devices_with_everything", DAILY_FULL, everything, any_mix, contended);
+}
+
+#[test]
+#[ignore = "nightly: four times the seeds"]
+fn commands_on_devices_with_everything_further() {
+    swarm("commands_on_devices_with_everything", NIGHTLY_FULL, everything, any_mix, contended);
+}
+
 /// Garbage collection can continue on a drive that is almost full and overwritten all the time, under every scheduler.
 #[test]
 fn full_drives_under_every_row() {
