@@ -153,7 +153,8 @@ fn client_tlc_writes_600_mb_per_s_behind_its_cache() {
     assert_eq!(c.nand.read.typical(), Duration::from_us(75));
 }
 
-/// 4 planes of 16 KiB in a program's time, from each of four dies, are 119 MB/s; the map takes 125 MB, of which 17 MB are held.
+/// 4 planes of 16 KiB in a program's time, from each of four dies, are 119 MB/s; the map takes 125 MB, of which 17 MB are held. In SLC mode a
+/// die takes 225 MB/s with the transfers, and the static blocks take 6 GB.
 #[test]
 fn client_qlc_writes_119_mb_per_s_and_holds_an_eighth_of_its_map() {
     let c = preset("client-qlc");
@@ -163,6 +164,13 @@ fn client_qlc_writes_119_mb_per_s_and_holds_an_eighth_of_its_map() {
     let mapping = c.mapping.expect("a map on the flash");
     let held = f64::from(mapping.entries + mapping.host_entries) / f64::from(c.ftl.logical_pages);
     assert!((held - 0.1363).abs() < 1e-4, "{held}");
+    let slc = c.slc.as_ref().expect("an SLC cache");
+    let planes = c.geometry.planes_per_die;
+    let time = slc.program + c.transfer(c.geometry.page_bytes.into()) * u64::from(planes);
+    let die = f64::from(planes * c.geometry.page_bytes) / time.ns() as f64 * 1e3;
+    assert!((die - 225.0).abs() < 1.0, "{die}");
+    let pages = u64::from(slc.static_blocks * c.geometry.planes() * c.geometry.pages_per_block / slc.bits);
+    assert_eq!(pages * u64::from(c.geometry.page_bytes) / 10_000_000, 603);
 }
 
 /// Model 0.6: page `lpn` lies on chip `lpn` modulo the chips, a read is 1 cycle, a write 4, a cycle 1,000 ns.

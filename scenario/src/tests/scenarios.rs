@@ -153,7 +153,7 @@ fn the_hashes_of_the_presets() {
         ("modern-tlc", "99578b2a46cf21c0"),
         ("datacenter-tlc", "e2bc8b27f6a5a1ca"),
         ("client-tlc", "44079287437ae62b"),
-        ("client-qlc", "f949170d1a689581"),
+        ("client-qlc", "e82d9517d7744667"),
         ("unit-cycle", "1da24e5dfee0f669"),
     ];
     assert_eq!(hashes.iter().map(|(name, hash)| (*name, hash.as_str())).collect::<Vec<_>>(), kept);
