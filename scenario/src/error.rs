@@ -69,8 +69,12 @@ impl Origin {
     pub fn locate(&self, error: KeyError) -> ScenarioError {
         let KeyError { keys, value, message } = error;
         for (path, by) in self.overridden.iter().rev() {
-            if let Some(key) = keys.iter().find(|key| is_below(key, path)) {
-                return ScenarioError { place: (*by).into(), key: key.clone(), value, message };
+            if let Some(i) = keys.iter().position(|key| is_below(key, path)) {
+                let (value, message) = match i {
+                    0 => (value, message),
+                    _ => (String::new(), format!("{} = {value}: {message}", keys[0])),
+                };
+                return ScenarioError { place: (*by).into(), key: keys[i].clone(), value, message };
             }
         }
         let tree = DeTable::parse(&self.text).ok();
