@@ -9,7 +9,7 @@ use super::flow_stats::ResponseStats;
 use super::format::{NONE, Sense, count, number, or_dash, relative, share, time};
 use super::host::LatencyStats;
 use super::paired::PairStats;
-use super::summary::{AmplificationByCause, ResponseChange, SchedulerResult, Summary};
+use super::summary::{ResponseChange, SchedulerResult, Summary};
 use flashlane_outputs::shown::escaped;
 
 /// Schedulers side by side in the table of slowdowns; further ones continue below.
@@ -39,16 +39,7 @@ pub fn render(summary: &Summary) -> String {
         if runs.iter().any(|run| run.ceiling.is_some()) {
             section(&mut text, "Response times over what no scheduler can beat", ceiling_gaps(runs));
         }
-        section(&mut text, "Device", device(runs));
-        if runs.iter().any(|run| run.device.slc.is_some()) {
-            section(&mut text, "SLC cache in pages, and write amplification (WA) by cause", slc_cache(runs));
-        }
-        if runs.iter().any(|run| padding(run).is_some()) {
-            section(&mut text, "Write amplification (WA) by cause, with padded wordlines", padded_wordlines(runs));
-        }
-        if runs.iter().any(|run| run.device.waiting_writes.is_some()) {
-            section(&mut text, "Waiting writes moved to idle chips, and cancelled", waiting_writes(runs));
-        }
+        devices(&mut text, runs);
         if runs.iter().any(|run| run.fairness.is_some()) {
             section(&mut text, "Fairness", fairness(runs));
         }
@@ -301,6 +292,20 @@ fn slack(runs: &[SchedulerResult]) -> Table {
     table
 }
 
+/// What the device did.
+fn devices(text: &mut String, runs: &[SchedulerResult]) {
+    section(text, "Device", device(runs));
+    if runs.iter().any(|run| run.device.slc.is_some()) {
+        section(text, "SLC cache, in pages", slc_cache(runs));
+    }
+    if runs.iter().any(|run| run.device.write_amplification_by.is_some()) {
+        section(text, "Write amplification by cause", amplification(runs));
+    }
+    if runs.iter().any(|run| run.device.waiting_writes.is_some()) {
+        section(text, "Waiting writes moved to idle chips, and cancelled", waiting_writes(runs));
+    }
+}
+
 fn device(runs: &[SchedulerResult]) -> Table {
     let mut headings = vec![
         "scheduler",
@@ -344,47 +349,26 @@ fn device(runs: &[SchedulerResult]) -> Table {
 }
 
 fn slc_cache(runs: &[SchedulerResult]) -> Table {
-    let mut table = table([
-        "scheduler",
-        "SLC writes",
-        "direct writes",
-        "folds",
-        "folded pages",
-        "valid at end",
-        "WA user",
-        "WA GC",
-        "WA folds",
-    ]);
+    let mut table =
+        table(["scheduler", "SLC writes", "direct writes", "blocks folded", "folded pages", "valid at end"]);
     for run in runs {
         let Some(slc) = &run.device.slc else { continue };
-        let by = run.device.write_amplification_by.as_ref();
-        let part = |part: fn(&AmplificationByCause) -> f64| or_dash(by.map(part), number);
-        table.add_row([
-            run.label(),
-            count(slc.programs),
-            count(slc.direct),
-            count(slc.folds),
-            count(slc.folded),
-            count(slc.valid_at_end),
-            part(|by| by.user),
-            part(|by| by.gc),
-            part(|by| by.fold),
-        ]);
+        let cells = [slc.programs, slc.direct, slc.folds, slc.folded, slc.valid_at_end];
+        table.add_row(std::iter::once(run.label()).chain(cells.map(count)));
     }
     table
 }
 
-fn padding(run: &SchedulerResult) -> Option<f64> {
-    run.device.write_amplification_by.as_ref()?.padding
-}
-
-fn padded_wordlines(runs: &[SchedulerResult]) -> Table {
-    let mut table = table(["scheduler", "WA", "WA user", "WA GC", "WA map", "WA folds", "WA padding"]);
+fn amplification(runs: &[SchedulerResult]) -> Table {
+    let causes = |run: &SchedulerResult| run.device.write_amplification_by.clone();
+    let pads = runs.iter().filter_map(causes).any(|by| by.padding.is_some());
+    let headings = ["scheduler", "host", "GC", "map", "folds"].into_iter().chain(pads.then_some("padding"));
+    let mut table = table(headings.chain(["all"]));
     for run in runs {
-        let Some(by) = &run.device.write_amplification_by else { continue };
+        let Some(by) = causes(run) else { continue };
         let parts = [by.user, by.gc, by.mapping, by.fold].map(number);
-        let row = [run.label(), or_dash(run.device.write_amplification, number)].into_iter().chain(parts);
-        table.add_row(row.chain([or_dash(by.padding, number)]));
+        let row = std::iter::once(run.label()).chain(parts).chain(pads.then(|| or_dash(by.padding, number)));
+        table.add_row(row.chain([or_dash(run.device.write_amplification, number)]));
     }
     table
 }
@@ -525,6 +509,7 @@ mod tests {
     use super::*;
     use crate::results::example::example;
     use crate::results::flow_stats::{CommandStats, KindRequests};
+    use crate::results::summary::{AmplificationByCause, SlcStats};
 
     /// Trims and flushes have a table and a line of counts; without them nothing of it is there.
     #[test]
@@ -549,6 +534,23 @@ mod tests {
         assert!(rows[1].contains(" flush ") && rows[1].contains(&mean) && rows[2].is_empty(), "{rows:?}");
         let csv = super::super::export::csv(&summary);
         assert_eq!(csv.lines().filter(|line| line.contains(",,flush,")).count(), 1, "{csv}");
+    }
+
+    /// What an SLC cache did and the causes of write amplification have tables; without them neither is there.
+    #[test]
+    fn an_slc_cache_has_tables_of_its_own() {
+        let mut summary = example();
+        let (slc, causes) = ("SLC cache, in pages\n", "Write amplification by cause\n");
+        assert!(!render(&summary).contains(slc) && !render(&summary).contains(causes));
+        let device = &mut summary.schedulers[0].device;
+        device.slc =
+            Some(SlcStats { programs: 7_001, direct: 7_002, folds: 7_003, folded: 7_004, valid_at_end: 7_005 });
+        device.write_amplification_by =
+            Some(AmplificationByCause { user: 1.0, gc: 2.25, mapping: 3.25, fold: 4.25, padding: Some(5.25) });
+        let text = render(&summary);
+        let row = |title: &str| text.split(title).nth(1).unwrap().lines().nth(1).unwrap().to_owned();
+        assert!((7_001..=7_005).all(|pages| row(slc).contains(&count(pages))), "{text}");
+        assert!([1.0, 2.25, 3.25, 4.25, 5.25].into_iter().all(|part| row(causes).contains(&number(part))), "{text}");
     }
 
     #[test]

@@ -118,3 +118,40 @@ Request 0 of scene under fcfs: read of 1 page, arrived at 1.000 µs, done after 
 ";
     assert_eq!(told, expected);
 }
+
+/// Behind sixteen pages, which fill the cache's one block, a write waits until they have been folded: sixteen reads and programs, and the erase.
+#[test]
+fn waiting_for_a_fold_is_told() {
+    let scene = r#"
+[device]
+preset = "unit-cycle"
+[device.geometry]
+channels = 1
+[device.slc]
+static_blocks = 1
+bits = 4
+read_ns = 1000
+program_ns = 1000
+erase_ns = 4000
+[[flow]]
+name = "scene"
+request = [
+    { at_ns = 1000, op = "write", pages = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] },
+    { at_ns = 1000, op = "write", pages = [16] },
+]
+"#;
+    let fcfs = scenario("fcfs", scene);
+    let history = histories(&fcfs, &[1]).expect("a run").0.remove(0);
+    let told = explain::history(&history, "fcfs", &decisions_of(&fcfs).expect("decisions"), &["scene".to_owned()]);
+    let expected = "\
+Request 1 of scene under fcfs: write of 1 page, arrived at 1.000 µs, done after 101.0 µs
+  program of page 16 on die 0.0.0
+    waited 100.0 µs:
+       64.00 µs  16 programs of folding that came after it (collect semi-preemptive)
+       16.00 µs  16 programs of scene that had come before it
+       16.00 µs  16 reads of folding that came after it (collect semi-preemptive)
+       4.000 µs  1 erase of folding that came after it (collect semi-preemptive)
+    then served in 1.000 µs
+";
+    assert_eq!(told, expected);
+}

@@ -89,12 +89,14 @@ pub enum Wait {
 /// Whose command, and what it does.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Occupant {
-    /// The flow; `None` for garbage collection.
+    /// The flow; `None` for garbage collection and folding.
     pub flow: Option<u16>,
     /// The operation: 0 read, 1 program, 2 erase.
     pub op: u8,
     /// It reads or writes a page of the map.
     pub of_map: bool,
+    /// It folds a block of the SLC cache.
+    pub folds: bool,
 }
 
 /// How often, and for how long in all.
@@ -265,8 +267,8 @@ impl Explainer {
         self.units[waited_at.index()].watched.retain(|watched| *watched != serial);
         let Some(Command { own: command, .. }) = self.flight.command_mut(number) else { return };
         if is_first {
-            let of_map = owner == Owner::Mapping;
-            command.work = Occupant { flow: (!owner.collects()).then_some(flow.0), op: op.index() as u8, of_map };
+            let (flow, op) = ((!owner.collects()).then_some(flow.0), op.index() as u8);
+            command.work = Occupant { flow, op, of_map: owner == Owner::Mapping, folds: owner == Owner::Fold };
             command.oldest = serial;
         }
         command.oldest = command.oldest.min(serial);

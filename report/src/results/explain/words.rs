@@ -122,7 +122,7 @@ fn describe(wait: &Wait, commands: u32, own: FlashOp, decisions: &Decisions, flo
             1 => "program",
             _ => "erase",
         };
-        let of = work.flow.map_or_else(|| "garbage collection".to_owned(), |flow| whose(work, flow, flows));
+        let of = work.flow.map_or_else(|| nobodys(work).to_owned(), |flow| whose(work, flow, flows));
         let noun = if commands == 1 { noun.to_owned() } else { format!("{noun}s") };
         format!("{} {noun} of {of}", count(commands.max(1).into()))
     };
@@ -146,6 +146,11 @@ fn describe(wait: &Wait, commands: u32, own: FlashOp, decisions: &Decisions, flo
         Wait::Own => "other transactions of the request".to_owned(),
         Wait::Idle => "nothing on its unit: waiting for the bus, or for a pause to begin or end".to_owned(),
     }
+}
+
+/// What a command is for that is no flow's.
+fn nobodys(work: &Occupant) -> &'static str {
+    if work.folds { "folding" } else { "garbage collection" }
 }
 
 /// Whose command it is, of this flow.
@@ -199,7 +204,7 @@ fn parts(history: &RequestHistory, flows: &[String]) -> Vec<(String, u64)> {
     for (wait, account) in &step.waits {
         let key = match wait {
             Wait::InService(work) | Wait::Older(work) | Wait::Younger(work) if work.flow.is_none() => {
-                "waiting for garbage collection".to_owned()
+                format!("waiting for {}", nobodys(work))
             }
             Wait::InService(work) => {
                 format!("waiting for what was in service, of {}", whose(work, work.flow.unwrap_or(0), flows))
