@@ -183,6 +183,14 @@ impl Auditor {
         }
     }
 
+    /// At the start of a run these blocks of a plane are in SLC mode, if the drive has been used before: the one that takes pages, full ones in
+    /// the order in which they were filled, and so many static ones that are erased.
+    pub fn slc_holds(&mut self, plane: PlaneId, open: Option<u32>, filled: &[u32], erased: u32) {
+        if let Some(slc) = &mut self.slc {
+            slc.holds(plane, open, filled, erased, &mut self.pages);
+        }
+    }
+
     /// From now on another scheduler decides, which declares this. Nothing may be in flight.
     pub fn scheduler_changes(&mut self, policy: Policy) {
         self.settle();

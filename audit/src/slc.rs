@@ -64,6 +64,13 @@ impl Slc {
         })
     }
 
+    /// What an earlier use left in SLC mode in a plane.
+    pub(super) fn holds(&mut self, plane: PlaneId, open: Option<u32>, filled: &[u32], erased: u32, pages: &mut Pages) {
+        open.iter().chain(filled).for_each(|&block| pages.enter_slc(pages.block(plane, block)));
+        let filled = filled.iter().copied().collect();
+        self.planes[plane.index()] = Plane { open, filled, erased, folding: None };
+    }
+
     /// Whether the cache of a plane has a page for a write.
     fn has_page(&self, plane: PlaneId, choice: &mut Choice, pages: &Pages) -> bool {
         let cache = &self.planes[plane.index()];

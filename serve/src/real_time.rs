@@ -122,14 +122,21 @@ impl<T> RealTime<T> {
         drained
     }
 
+    /// From `at` on the drive gets no commands and is to drain.
+    pub(crate) fn begins_to_drain(&mut self, at: Time) {
+        self.device.end_idle_time(at);
+    }
+
     /// Changes the scheduler, as was requested at `at`; the drive has drained.
     pub(crate) fn change_scheduler(&mut self, at: Time, config: &Config, scheduler: Scheduler) {
         self.device.advance(at);
         self.device.change_scheduler(config, scheduler);
     }
 
-    /// Lets the drive do what is left to do, collections too, without waiting for the clock: it gets no more commands.
+    /// Lets the drive do what is left to do, collections too, without waiting for the clock: it gets no more commands. What it would do after
+    /// some idle time it does not begin.
     pub(crate) fn finish(&mut self) {
+        self.device.end_idle_time(self.device.now());
         self.device.drain(Time::LAST);
     }
 

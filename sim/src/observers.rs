@@ -269,6 +269,10 @@ fn auditor(config: &Config, policy: Policy, device: &Device) -> Auditor {
     let mut auditor = Auditor::new(config, policy, start, MAX_VIOLATIONS);
     if device.began_used() {
         auditor.memory_holds(&device.buffered(), &device.held_entries());
+        for (plane, state) in (0..).map(PlaneId).zip(device.slc_states()) {
+            let open = state.open.map(|(block, _)| block);
+            auditor.slc_holds(plane, open, &state.filled, state.erased.len() as u32);
+        }
     }
     auditor
 }

@@ -285,6 +285,7 @@ impl<'a> Simulation<'a> {
                 self.device.set_priority(flow, priority);
             }
             Due::Scheduler(scheduler, policy) => {
+                self.device.end_idle_time(at);
                 while !self.device.drain(at) {
                     let next = self.device.next_event();
                     self.device.drain(next);

@@ -101,7 +101,7 @@ pub(super) fn about(config: &Config) -> String {
 
 /// What determines the state of a build, a line each.
 fn of_drive(config: &Config) -> String {
-    let Config { geometry, ftl, mapping, gc, precondition, seed, .. } = config;
+    let Config { geometry, ftl, mapping, slc, gc, precondition, seed, .. } = config;
     // Which entries of the map memory holds is no part of the state, but how many pages the map has.
     let map = mapping.map_or(String::new(), |mapping| {
         format!(
@@ -110,12 +110,17 @@ fn of_drive(config: &Config) -> String {
             mapping.entries_per_page
         )
     });
+    // Before the run nothing is in the SLC cache, but its static blocks hold no data.
+    let static_blocks = match slc.as_ref().map_or(0, |slc| slc.static_blocks) {
+        0 => String::new(),
+        blocks => format!("blocks always in SLC mode: {blocks}\n"),
+    };
     format!(
         "seed: {seed}
 {precondition:#?}
 {geometry:#?}
 {ftl:#?}
-{map}{gc:#?}
+{map}{static_blocks}{gc:#?}
 "
     )
 }

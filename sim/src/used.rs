@@ -31,15 +31,11 @@ pub fn used_file(file: &Path) -> PathBuf {
     name.into()
 }
 
-/// Writes the state of a device of `config` that has drained; an older state at the place is replaced. That of a drive with an SLC cache is
-/// not kept: nothing is written (model 0.14).
+/// Writes the state of a device of `config` that has drained; an older state at the place is replaced.
 ///
 /// # Errors
 /// A file that cannot be written.
 pub fn save_use(path: &Path, config: &Config, device: &Device) -> Result<(), RunError> {
-    if config.slc.is_some() {
-        return Ok(());
-    }
     let ours = Existing::ReplaceIf(|head| head.starts_with(MAGIC), "is no state of a drive, and is not replaced");
     let out = OutFile::create(path, ours, &Inputs::default())?;
     Container { magic: MAGIC, about: &about_use(config) }.write(out, &device.used_state())
@@ -91,6 +87,7 @@ pub(super) fn of_record(recording: &Recording, config: &Config) -> Result<Option
 
 /// What determines whether a drive can take up a state, a line each.
 fn about_use(config: &Config) -> String {
-    let Config { mapping, buffer, flows, retry, .. } = config;
-    format!("{}{mapping:#?}\n{buffer:#?}\n{retry:#?}\nflows: {}\n", about(config), flows.len())
+    let Config { mapping, buffer, flows, retry, slc, .. } = config;
+    let slc = slc.as_ref().map_or(String::new(), |slc| format!("{slc:#?}\n"));
+    format!("{}{mapping:#?}\n{buffer:#?}\n{retry:#?}\n{slc}flows: {}\n", about(config), flows.len())
 }

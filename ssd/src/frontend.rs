@@ -152,6 +152,19 @@ impl Frontend {
         self.next = self.next.min(at);
     }
 
+    /// Whether the next thing that happens here is that the timer ends.
+    pub(crate) fn awaits_timer(&self) -> bool {
+        self.next == self.timer
+    }
+
+    /// The timer is not set if it would end later than at `at`.
+    pub(crate) fn drop_timer_after(&mut self, at: Time) {
+        if self.timer > at {
+            self.timer = Time::NEVER;
+            self.refresh();
+        }
+    }
+
     /// Whether this instant was set; it is then no longer.
     #[inline]
     pub(crate) fn takes_timer(&mut self, now: Time) -> bool {

@@ -25,4 +25,5 @@ pub use device::{
 };
 pub use footprint::Footprint;
 pub use frontend::Refusal;
+pub use ftl::SlcState;
 pub use gc::{Overwritten, Replay, Replayed, SavedState};

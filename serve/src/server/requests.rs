@@ -67,6 +67,7 @@ impl Server {
             Ok((scheduler, change)) => {
                 let at = self.drive.now();
                 self.record_change(at, &change);
+                self.drive.begins_to_drain(at);
                 self.change = Some(Change { at, name, scheduler: Box::new(scheduler), answer });
             }
             Err(why) => drop(answer.send(Err(why.to_string()))),

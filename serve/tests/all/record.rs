@@ -11,10 +11,18 @@ use flashlane_sim::{ObserverOptions, Outcome, run_observed};
 use super::client::Client;
 use super::{FLUSH, SCENARIO, Served, TRIM, VOLATILE_BUFFER, WRITE_ZEROES, mixed, with_key};
 
-/// Serves random commands on a drive whose buffer loses writes with the power, and records them.
-fn served(folder: &Path, scheduler: &str, requests: usize, changes: &[(u64, &str)]) -> (std::path::PathBuf, Report) {
-    let (socket, record) = (folder.join(format!("{scheduler}.socket")), folder.join(format!("{scheduler}.record")));
-    let text = with_key(VOLATILE_BUFFER).replace("\"read-first\"", &format!("\"{scheduler}\""));
+/// The scenario under another scheduler, with a buffer that loses writes with the power and what `key` adds to the drive.
+fn under(scheduler: &str, key: &str) -> String {
+    with_key(&format!("{VOLATILE_BUFFER}{key}")).replace("\"read-first\"", &format!("\"{scheduler}\""))
+}
+
+/// An SLC cache, which is folded whenever nothing has been done for a tenth of a millisecond.
+const SLC: &str = "slc = { static_blocks = 3, dynamic = true, bits = 2, read_ns = 25_000, program_ns = 200_000, \
+                   erase_ns = 2_000_000, idle_ms = 0.1 }\n";
+
+/// Serves random commands, and records them.
+fn served(folder: &Path, text: String, requests: usize, changes: &[(u64, &str)]) -> (std::path::PathBuf, Report) {
+    let (socket, record) = (folder.join("socket"), folder.join("record"));
     let served = Served::recorded(&socket, Place::Memory, 1.0, text, Some(record.clone()));
     asked(&socket, requests, changes);
     (record, served.end())
@@ -65,8 +73,7 @@ fn replay(record: &Path) -> Outcome {
 
 #[test]
 fn a_replay_is_equal_to_the_nanosecond() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let changes: [&[(u64, &str)]; 3] = [
+    let changes: [&[(u64, &str)]; 4] = [
         &[
             (40, "priority db 1"),
             (40, "scheduler flin"),
@@ -82,9 +89,12 @@ fn a_replay_is_equal_to_the_nanosecond() {
             (30, "priority db 1"),
             (20, "scheduler flin"),
         ],
+        &[(30, "scheduler flin"), (30, "scheduler read-first-suspend"), (30, "scheduler fcfs")],
     ];
-    for (scheduler, changes) in ["fr-fcfs", "slacker", "flin"].into_iter().zip(changes) {
-        let (record, report) = served(folder.path(), scheduler, 5_000, changes);
+    let texts = [under("fr-fcfs", ""), under("slacker", ""), under("flin", ""), under("fr-fcfs", SLC)];
+    for (text, changes) in texts.into_iter().zip(changes) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (record, report) = served(folder.path(), text.clone(), 5_000, changes);
         assert!(report.recorded.as_ref().is_some_and(|lines| lines.as_ref().is_ok_and(|lines| *lines > 10_000)));
         let outcome = replay(&record);
         for (live, again) in report.exports.iter().zip(&outcome.flows).take(2) {
@@ -93,7 +103,7 @@ fn a_replay_is_equal_to_the_nanosecond() {
                 assert!(live.received[op.index()] > 100, "{op:?}");
                 let (live, again) = (&live.response[op.index()], again.response(op));
                 assert_eq!((live.count(), live.sum(), live.max()), (again.count(), again.sum(), again.max()));
-                assert!(*live == again, "{scheduler}: the distributions differ");
+                assert!(*live == again, "the distributions differ: {text}");
             }
         }
     }
@@ -120,42 +130,60 @@ fn a_line_that_is_cut_off_is_left_out() {
     assert!(whole.remarks[1].as_ref().is_some_and(|remark| !remark.contains("cut off")), "{:?}", whole.remarks);
 }
 
+/// A session of the drive in `folder`, which keeps its state there, and the replay of its record.
+fn session(folder: &Path, name: &str, text: &str) {
+    let path = |name: &str| folder.join(name);
+    let (record, state) = (path(&format!("{name}.record")), path("contents.state"));
+    let options = flashlane_serve::Options {
+        nbd: Some(flashlane_serve::Address::Unix(path("socket"))),
+        fuse: None,
+        data: Place::File(path("contents")),
+        time_scale: 0.2,
+        spin: Duration::from_micros(20),
+        record: Some(record.clone()),
+        state: Some(state.clone()),
+        power_cut: None,
+        control: None,
+        lies_about_flushes: false,
+    };
+    let served = Served::with(options, text.to_owned());
+    assert!(!state.exists(), "a server that is killed leaves none");
+    asked(&path("socket"), 1_500, &[]);
+    let report = served.end();
+    assert_eq!(report.kept, Some(Ok(state)));
+    let outcome = replay(&record);
+    for (live, again) in report.exports.iter().zip(&outcome.flows).take(2) {
+        for op in Op::ALL {
+            assert!(live.response[op.index()] == again.response(op), "{name}, {}, {op:?}", live.name);
+        }
+    }
+}
+
+/// What an SLC cache holds is there in the next session too.
+#[test]
+fn a_used_drive_comes_back_with_its_slc_cache() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = under("read-first-suspend", SLC);
+    session(folder.path(), "first", &text);
+    session(folder.path(), "second", &text);
+    let mut scenario = Scenario::parse("t.toml", text).unwrap_or_else(|why| panic!("{why}"));
+    scenario.add_spare_flows(1).unwrap_or_else(|why| panic!("{why}"));
+    let drive = flashlane_sim::drive(&scenario, Vec::new(), Some(&folder.path().join("contents.state")));
+    let drive = drive.unwrap_or_else(|why| panic!("{why}"));
+    assert_eq!(drive.start, "the drive is as its last session left it");
+    assert!(drive.device.slc_states().iter().any(|state| state.open.is_some()));
+}
+
 /// A drive goes on where its last session ended, with pages away from home and open blocks; a record of that session is replayed from the
 /// state beside it. There is no state while it is served, and none for another drive.
 #[test]
 fn a_used_drive_comes_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
-    let (contents, state) = (path("contents"), path("contents.state"));
-    let session = |name: &str, text: &str| {
-        let record = path(&format!("{name}.record"));
-        let options = flashlane_serve::Options {
-            nbd: Some(flashlane_serve::Address::Unix(path("socket"))),
-            fuse: None,
-            data: Place::File(contents.clone()),
-            time_scale: 0.2,
-            spin: Duration::from_micros(20),
-            record: Some(record.clone()),
-            state: Some(state.clone()),
-            power_cut: None,
-            control: None,
-            lies_about_flushes: false,
-        };
-        let served = Served::with(options, text.to_owned());
-        assert!(!state.exists(), "a server that is killed leaves none");
-        asked(&path("socket"), 1_500, &[]);
-        let report = served.end();
-        assert_eq!(report.kept, Some(Ok(state.clone())));
-        let outcome = replay(&record);
-        for (live, again) in report.exports.iter().zip(&outcome.flows).take(2) {
-            for op in Op::ALL {
-                assert!(live.response[op.index()] == again.response(op), "{name}, {}, {op:?}", live.name);
-            }
-        }
-    };
+    let state = path("contents.state");
     let text = SCENARIO.replace("\"read-first\"", "\"sprinkler\"");
-    session("first", &text);
-    session("second", &text);
+    session(folder.path(), "first", &text);
+    session(folder.path(), "second", &text);
     assert!(path("second.record.state").exists() && !path("first.record.state").exists());
     // Without the state beside it the record says so.
     let prepared = |record: &str| {

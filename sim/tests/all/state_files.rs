@@ -67,6 +67,31 @@ fn runs_from_a_file_are_the_same() {
     }
 }
 
+/// An SLC cache is empty before the run, but its static blocks hold no data: another number of them is another state, dynamic ones are not.
+#[test]
+fn static_blocks_in_slc_mode_are_part_of_the_state() {
+    let folder = folder("slc");
+    let slc = |keys: &str| {
+        let times = "bits = 2, read_ns = 25_000, program_ns = 200_000, erase_ns = 2_000_000, idle_ms = 1";
+        let keys = format!("{keys}, {times}").replace(", ", "\n");
+        TEXT.replace("[device.ftl]", &format!("[device.slc]\n{keys}\n[device.ftl]"))
+    };
+    for (text, count) in [
+        (TEXT.to_owned(), 1),
+        (slc("static_blocks = 1"), 2),
+        (slc("static_blocks = 2, full = \"direct\""), 3),
+        (slc("dynamic = true"), 3),
+        (slc("static_blocks = 1, dynamic = true"), 3),
+    ] {
+        let plain = run(&text, None);
+        assert!(plain.is_ok(), "{plain:?}");
+        for time in ["written", "read"] {
+            assert!(run(&text, Some(&folder)) == plain, "{text}, {time}");
+            assert_eq!(files(&folder), count, "{text}, {time}");
+        }
+    }
+}
+
 /// Planes are overwritten by all threads, and put together in any order.
 #[test]
 fn any_number_of_threads_makes_the_same_file() {

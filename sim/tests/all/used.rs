@@ -3,9 +3,9 @@
 use crate::common::play::{Mix, TestRequest, asks, hand_over};
 use crate::common::table1;
 use flashlane_audit::{Auditor, Policy, Start};
-use flashlane_core::{Completion, Duration, Time};
+use flashlane_core::{Completion, Duration, PlaneId, Time};
 use flashlane_sched::catalogue::{Recipe, build, schedulers};
-use flashlane_ssd::config::{Buffer, Config, FlowConfig, Latency, Mapping, Precondition, Victim};
+use flashlane_ssd::config::{Buffer, Config, FlowConfig, FullCache, Latency, Mapping, Precondition, SlcCache, Victim};
 use flashlane_ssd::{Device, Replayed, SavedUse};
 use rand_pcg::Pcg64Mcg;
 use serde::de::DeserializeSeed;
@@ -51,6 +51,24 @@ fn with_mapping() -> Config {
     config
 }
 
+/// With blocks in SLC mode, some of them always, and with `dynamic` also free ones, beside a buffer and a map that does not fit.
+fn with_slc(dynamic: bool) -> Config {
+    let mut config = with_mapping();
+    config.ftl.logical_pages = config.geometry.planes() * 16 * 9;
+    config.buffer = with_buffer().buffer;
+    config.slc = Some(SlcCache {
+        static_blocks: 2,
+        dynamic,
+        bits: 2,
+        read: Duration::from_us(25),
+        program: Duration::from_us(200),
+        erase: Duration::from_us(2000),
+        idle: (!dynamic).then(|| Duration::from_us(300)),
+        full: if dynamic { FullCache::Direct } else { FullCache::Fold },
+    });
+    config
+}
+
 /// The schedulers that remember nothing of what was before: no counts of channels, no owners of pages.
 fn recipes() -> Vec<Recipe> {
     let all = schedulers().iter().map(|row| Recipe { base: Some(row.name.to_owned()), ..Recipe::default() });
@@ -75,6 +93,8 @@ fn serve(device: &mut Device, asks: &[TestRequest]) -> Vec<Completion> {
         device.advance(Time::from_ns(ask.at));
         hand_over(device, id, ask);
     }
+    // It is switched off with pages in SLC mode.
+    device.end_idle_time(device.now());
     assert!(device.drain(Time::LAST));
     assert_eq!((device.fault(), device.outstanding()), (None, 0));
     device.check();
@@ -94,10 +114,14 @@ const LATER: u64 = 10_000_000_000;
 /// Under every scheduler, and from every one to the next: the same completions, and the same state after them.
 #[test]
 fn a_drive_taken_up_acts_as_the_used_one() {
-    for (config, name) in [(drive(), "plain"), (with_buffer(), "buffer"), (with_mapping(), "mapping")] {
+    let with_cache = [(with_slc(false), "slc"), (with_slc(true), "dynamic slc")];
+    let mut open = 0;
+    let others = [(drive(), "plain"), (with_buffer(), "buffer"), (with_mapping(), "mapping")];
+    for (config, name) in with_cache.into_iter().chain(others) {
         config.check().expect("a legal drive");
         let all = recipes();
         assert!(all.len() > 10, "{}", all.len());
+        let mut held = 0;
         for (i, recipe) in all.iter().enumerate() {
             let before = &all[(i + 1) % all.len()];
             let mut used = Device::new(&config, build(before).expect("a recipe")).expect("a legal drive");
@@ -113,14 +137,19 @@ fn a_drive_taken_up_acts_as_the_used_one() {
             assert_eq!(differing, None, "{name}, {before:?} to {recipe:?}");
             assert!(later.totals().erases > 20 && later.totals().erases < used.totals().erases);
             assert!(stored(&used) == stored(&later), "{name}, {recipe:?}");
+            let states = later.slc_states();
+            held += states.iter().filter(|state| !state.filled.is_empty()).count();
+            open += states.iter().filter(|state| state.open.is_some()).count();
         }
+        assert_eq!(config.slc.is_some(), held > all.len(), "{name}: {held} planes held pages in SLC mode");
     }
+    assert!(open > 20, "{open} blocks in SLC mode were not full");
 }
 
 /// The auditor knows such a drive's pages from the device, and finds nothing wrong.
 #[test]
 fn the_auditor_takes_it_up_too() {
-    for config in [drive(), with_buffer(), with_mapping()] {
+    for config in [drive(), with_buffer(), with_mapping(), with_slc(false), with_slc(true)] {
         for recipe in &recipes()[..6] {
             let scheduler = || build(recipe).expect("a recipe");
             let mut used = Device::new(&config, scheduler()).expect("a legal drive");
@@ -134,11 +163,36 @@ fn the_auditor_takes_it_up_too() {
                 Auditor::new(&config, Policy::of(&scheduler()), Start::Known { lpn_of: &lpn_of, written: &written }, 8)
             };
             auditor.memory_holds(&later.buffered(), &later.held_entries());
+            for (plane, state) in (0..).map(PlaneId).zip(later.slc_states()) {
+                let open = state.open.map(|(block, _)| block);
+                auditor.slc_holds(plane, open, &state.filled, state.erased.len() as u32);
+            }
             serve(&mut later, &requests(&config, LATER, 8));
             later.events().drain(..).for_each(|event| auditor.observe(&event));
             let verdict = auditor.finish();
             assert!(verdict.is_clean(), "{recipe:?}: {verdict}");
         }
+    }
+}
+
+/// A state whose blocks in SLC mode do not agree with its cache is refused: of more static blocks, or with dynamic ones where there are none.
+#[test]
+fn another_cache_refuses_it() {
+    // Half of the drive is free, so that there are dynamic blocks.
+    let config = Config { precondition: Precondition::Filled { per_mille: 300 }, ..with_slc(true) };
+    let mut used = Device::new(&config, build(&recipes()[0]).expect("a recipe")).expect("a legal drive");
+    serve(&mut used, &requests(&config, 0, 9));
+    let bytes = stored(&used);
+    assert!(used.slc_states().iter().any(|state| state.filled.iter().any(|&block| block < config.native_blocks())));
+    assert!(read(&config, &bytes).is_ok());
+    let with = |change: fn(&mut SlcCache)| {
+        let mut other = config.clone();
+        other.slc.as_mut().map(change).expect("a cache");
+        other
+    };
+    let others = [with(|slc| slc.dynamic = false), with(|slc| slc.static_blocks = 3)];
+    for other in others {
+        assert!(read(&other, &bytes).is_err(), "{:?}", other.slc);
     }
 }
 

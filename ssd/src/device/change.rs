@@ -31,13 +31,25 @@ impl Device {
         }
     }
 
+    /// Whether nothing is outstanding, under way or waiting. It may be going to fold blocks in idle time.
+    pub(super) fn has_drained(&self) -> bool {
+        let waits = self.state.board.units.iter().any(|unit| unit.gc.any());
+        self.outstanding() == 0
+            && !waits
+            && (self.next_instant() == Time::NEVER || self.frontend.awaits_timer() && self.folds_after.is_some())
+    }
+
+    /// Later than `at` no fold begins because the device is idle, until its scheduler changes: it is to drain, or will be switched off.
+    pub fn end_idle_time(&mut self, at: Time) {
+        if self.folds_after.is_some() {
+            self.gc.idle_ends = at;
+            self.frontend.drop_timer_after(at);
+        }
+    }
+
     /// Lets `scheduler` decide from now on. The device must have drained, and `config` must be what it was built from.
     pub fn change_scheduler(&mut self, config: &Config, scheduler: Scheduler) {
-        let is_idle = self.outstanding() == 0 && self.next_instant() == Time::NEVER;
-        debug_assert!(
-            is_idle && !self.state.board.units.iter().any(|unit| unit.gc.any()),
-            "changed before it has drained"
-        );
+        debug_assert!(self.has_drained(), "changed before it has drained");
         self.state.board.set_facts(facts_under(config, &scheduler));
         self.policy = Policy::new(scheduler, config);
         self.gc.set_free(self.policy.known.collects_for_free);
@@ -54,5 +66,7 @@ impl Device {
         self.transactions = Transactions::new(config, &self.state.board, old.address_reads);
         (self.transactions.ended, self.transactions.partial_reads) = (ended, partial_reads);
         self.gather_anew(config);
+        self.gc.idle_ends = Time::NEVER;
+        self.await_idle_time();
     }
 }

@@ -489,6 +489,15 @@ impl Device {
         stopped
     }
 
+    /// The idle time after which blocks in SLC mode are folded begins now, if the configuration has one.
+    #[cold]
+    fn await_idle_time(&mut self) {
+        let at = self.folds_after.map(|idle| self.state.now() + idle);
+        if let Some(at) = at.filter(|&at| at <= self.gc.idle_ends) {
+            self.frontend.set_timer(at);
+        }
+    }
+
     /// Some time has passed since pages were gathered: the decisions see to them. Or since a user transaction ended: blocks in SLC mode are
     /// folded, unless there is another.
     #[cold]

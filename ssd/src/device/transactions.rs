@@ -498,9 +498,9 @@ impl Device {
             self.gc.ended(id, &mut self.state, &mut self.ftl);
             return;
         }
-        if let Some(idle) = self.folds_after {
+        if self.folds_after.is_some() {
             self.gc.idle_time_is_over();
-            self.frontend.set_timer(self.state.now() + idle);
+            self.await_idle_time();
         }
         if owner == Owner::User && self.policy.known.ends {
             self.policy.ended(&self.state.board, id);

@@ -1,18 +1,18 @@
 //! The state of a used drive, to be stored when a device has drained and taken up by one that is built later.
 //!
-//! It is the pages and blocks with their erase counts, what the mapping cache and the page buffer hold and in which order, and the
-//! generators. What a scheduler remembers begins anew, and so does what is counted: results are those of one use.
+//! It is the pages and blocks with their erase counts, which of them are in SLC mode, what the mapping cache and the page buffer hold and in
+//! which order, and the generators. What a scheduler remembers begins anew, and so does what is counted: results are those of one use.
 
 use alloc::vec::Vec;
 
-use flashlane_core::{Lpn, Time};
+use flashlane_core::Lpn;
 use rand_pcg::Pcg64Mcg;
 use serde::de::{DeserializeSeed, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Device;
 use crate::config::Config;
-use crate::ftl::{Ftl, MappingCache, UsedTables};
+use crate::ftl::{Ftl, MappingCache, SlcState, UsedTables};
 use crate::gc::{Replayed, UsedRest};
 
 /// The state of a device that has drained ([`Device::drain`]), to be stored.
@@ -21,7 +21,7 @@ pub struct UsedState<'a>(&'a Device);
 /// Reads the state of a used drive of this configuration from what was stored of [`UsedState`].
 pub struct SavedUse<'a>(pub &'a Config);
 
-/// What is stored.
+/// What is stored; with an SLC cache, the [`SlcState`] of each plane follows.
 #[derive(Serialize, Deserialize)]
 struct Stored<'a> {
     #[serde(borrow)]
@@ -34,7 +34,7 @@ struct Stored<'a> {
 impl Device {
     /// Its state, to be stored. It must have drained.
     pub fn used_state(&self) -> UsedState<'_> {
-        debug_assert!(self.outstanding() == 0 && self.next_instant() == Time::NEVER, "stored before it has drained");
+        debug_assert!(self.has_drained(), "stored before it has drained");
         UsedState(self)
     }
 
@@ -56,9 +56,15 @@ impl Device {
         held.into_iter().map(|(lpn, ..)| Lpn(lpn)).collect()
     }
 
+    /// The blocks in SLC mode, plane by plane; empty without a cache. For auditors, at the start of a run.
+    pub fn slc_states(&self) -> Vec<SlcState> {
+        self.ftl.slc_states()
+    }
+
     /// Takes up the rest of a used drive's state.
     pub(super) fn take_up(&mut self, used: UsedRest, config: &Config) {
         self.flash.set_rng(used.rng);
+        self.await_idle_time();
         if let (Some(buffer), Some(held)) = (&mut self.buffer, &used.buffer) {
             buffer.hold(held, config.ftl.logical_pages).expect("what was read fits");
         }
@@ -74,6 +80,9 @@ impl Serialize for UsedState<'_> {
             flash_rng: device.flash.rng().clone(),
             buffer: device.buffer.as_ref().map(|buffer| buffer.held()),
         };
+        if device.ftl.has_slc {
+            return (stored, device.slc_states()).serialize(serializer);
+        }
         stored.serialize(serializer)
     }
 }
@@ -82,8 +91,13 @@ impl<'de> DeserializeSeed<'de> for SavedUse<'_> {
     type Value = Replayed;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Replayed, D::Error> {
-        let Stored { tables, victim_rng, flash_rng, buffer } = Stored::deserialize(deserializer)?;
         let config = self.0;
+        let (stored, slc) = if config.slc.is_some() {
+            <(Stored<'_>, Vec<SlcState>)>::deserialize(deserializer)?
+        } else {
+            (Stored::deserialize(deserializer)?, Vec::new())
+        };
+        let Stored { tables, victim_rng, flash_rng, buffer } = stored;
         let other = || D::Error::custom("of another drive");
         let fits = match (&config.buffer, &buffer) {
             (Some(of), Some(held)) => {
@@ -93,7 +107,10 @@ impl<'de> DeserializeSeed<'de> for SavedUse<'_> {
             (None, None) => true,
             _ => false,
         };
-        let ftl = Ftl::with_used_tables(config, tables).filter(|_| fits).ok_or_else(other)?;
+        let mut ftl = Ftl::with_used_tables(config, tables).filter(|_| fits).ok_or_else(other)?;
+        if config.slc.is_some() {
+            ftl = ftl.begin_slc_in(config, &slc).ok_or_else(other)?;
+        }
         Ok(Replayed::of_use(config, ftl, victim_rng, UsedRest { buffer, rng: flash_rng }))
     }
 }

@@ -13,6 +13,7 @@ use flashlane_core::{Geometry, Lpn, PlaneId, Ppa};
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 pub(super) use slc::SlcBlocks;
+pub use slc::SlcState;
 
 use crate::config::{Config, Victim};
 

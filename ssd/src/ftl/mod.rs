@@ -12,6 +12,7 @@ mod retries;
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
+pub use blocks::SlcState;
 pub(crate) use blocks::{Block, GroupMinima, Pool, Stream};
 use blocks::{FreshPage, Reverse, SlcBlocks};
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
@@ -110,9 +111,10 @@ impl Ftl {
         }
     }
 
-    /// From now on writes go first to blocks in SLC mode, if `config` has any: before the run there is nothing in them.
+    /// From now on writes go first to blocks in SLC mode, if `config` has any. There is nothing in them before the run, unless an earlier use
+    /// has left something ([`Ftl::begin_slc_in`]).
     pub(crate) fn begin_slc(&mut self, config: &Config) {
-        let Some(slc) = &config.slc else { return };
+        let Some(slc) = config.slc.as_ref().filter(|_| !self.has_slc) else { return };
         self.has_slc = true;
         self.pools.iter_mut().for_each(|pool| pool.begin_slc(SlcBlocks::new(config, slc)));
     }
@@ -535,5 +537,18 @@ impl Ftl {
             None => {}
         }
         Some(ftl)
+    }
+
+    /// Which blocks are in SLC mode, plane by plane; empty without a cache. None may be being folded.
+    pub(crate) fn slc_states(&self) -> Vec<SlcState> {
+        self.pools.iter().filter_map(Pool::slc_state).collect()
+    }
+
+    /// Takes up the blocks that an earlier use of the drive of `config` left in SLC mode; `None` if they are of another drive.
+    pub(crate) fn begin_slc_in(mut self, config: &Config, states: &[SlcState]) -> Option<Ftl> {
+        let slc = config.slc.as_ref().filter(|_| states.len() == self.pools.len())?;
+        self.pools.iter_mut().zip(states).try_for_each(|(pool, state)| pool.begin_slc_in(config, slc, state))?;
+        self.has_slc = true;
+        Some(self)
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct Gc {
     emptied: Vec<PlaneId>,
     /// Whether full blocks in SLC mode are folded because the device has nothing else to do.
     folds_in_idle_time: bool,
+    /// No block is folded for that later than this.
+    pub(crate) idle_ends: Time,
     /// Moves dropped because their page was overwritten first.
     pub(crate) stale_moves: u64,
     /// Erases that had to wait for reads of a pinned block.
@@ -77,6 +79,7 @@ impl Gc {
             page_on_bus: config.page_on_bus(),
             emptied: Vec::new(),
             folds_in_idle_time: false,
+            idle_ends: Time::NEVER,
             stale_moves: 0,
             late_erases: 0,
             free_page_stalls: 0,
@@ -463,7 +466,7 @@ impl Gc {
 
     /// Folds the next block of a plane, unless there is a user transaction by now.
     fn fold_on(&mut self, plane: PlaneId, state: &mut State, ftl: &mut Ftl) {
-        self.folds_in_idle_time = !has_user_transactions(&state.board);
+        self.folds_in_idle_time = state.now() <= self.idle_ends && !has_user_transactions(&state.board);
         if self.folds_in_idle_time {
             self.start(plane, Need::Idle, state, ftl);
         }

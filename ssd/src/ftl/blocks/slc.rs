@@ -10,6 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use flashlane_core::Ppa;
+use serde::{Deserialize, Serialize};
 
 use super::{Block, FreshPage, Pool, RESERVE, Segment};
 use crate::config::{Config, FullCache, SlcCache};
@@ -43,6 +44,17 @@ pub(crate) struct SlcBlocks {
     folding: Option<u32>,
 }
 
+/// Which blocks of a plane are in SLC mode while none is folded, besides what the plane's tables say of them.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct SlcState {
+    /// The block that takes pages, and the next of its pages.
+    pub open: Option<(u32, u32)>,
+    /// Full blocks, in the order in which they were filled.
+    pub filled: Vec<u32>,
+    /// Erased static blocks, in the order in which they will be opened.
+    pub erased: Vec<u32>,
+}
+
 impl SlcBlocks {
     /// The empty cache of a plane of `config`.
     pub(crate) fn new(config: &Config, slc: &SlcCache) -> SlcBlocks {
@@ -61,6 +73,38 @@ impl SlcBlocks {
             filled: VecDeque::new(),
             folding: None,
         }
+    }
+
+    /// The cache of a plane of `config` in this state; `None` if that is of another drive.
+    fn in_state(config: &Config, slc: &SlcCache, state: &SlcState) -> Option<SlcBlocks> {
+        let mut cache = SlcBlocks::new(config, slc);
+        let open = state.open.map(|(block, next)| Open { block, next });
+        let blocks: Vec<u32> = open.iter().map(|open| open.block).chain(state.filled.iter().copied()).collect();
+        // Every static block is there once, and every other at most once.
+        let mut seen = vec![false; cache.modes.len()];
+        for &block in blocks.iter().chain(&state.erased) {
+            let is_new = !core::mem::replace(seen.get_mut(block as usize)?, true);
+            if !is_new || block < cache.first_static && !slc.dynamic {
+                return None;
+            }
+        }
+        let all_static = seen[cache.first_static as usize..].iter().all(|&seen| seen);
+        let erased_fit = state.erased.iter().all(|&block| block >= cache.first_static);
+        if !all_static || !erased_fit || open.is_some_and(|open| open.next >= cache.pages) {
+            return None;
+        }
+        blocks.iter().for_each(|&block| cache.modes[block as usize] = true);
+        (cache.free, cache.open, cache.filled) =
+            (state.erased.iter().copied().collect(), open, state.filled.iter().copied().collect());
+        Some(cache)
+    }
+
+    /// Its state; no block may be being folded.
+    fn state(&self) -> SlcState {
+        debug_assert!(self.folding.is_none(), "stored while a block is folded");
+        let list = |blocks: &VecDeque<u32>| blocks.iter().copied().collect();
+        let open = self.open.map(|open| (open.block, open.next));
+        SlcState { open, filled: list(&self.filled), erased: list(&self.free) }
     }
 
     /// Pages of a block in SLC mode.
@@ -171,6 +215,18 @@ impl Pool {
     /// From now on writes go first to the blocks that are in SLC mode, where nothing is yet.
     pub(crate) fn begin_slc(&mut self, slc: SlcBlocks) {
         self.slc = Some(Box::new(slc));
+    }
+
+    /// The same with the blocks in SLC mode of an earlier use, which are in this plane's tables; `None` if they are of another drive.
+    pub(crate) fn begin_slc_in(&mut self, config: &Config, slc: &SlcCache, state: &SlcState) -> Option<()> {
+        let slc = SlcBlocks::in_state(config, slc, state)?;
+        let agrees = |(block, &is): (u32, &Block)| (is == Block::Slc) == slc.holds(block);
+        (0..).zip(&self.blocks).all(agrees).then(|| self.begin_slc(slc))
+    }
+
+    /// Which blocks are in SLC mode, if any may be. None may be being folded.
+    pub(crate) fn slc_state(&self) -> Option<SlcState> {
+        self.slc.as_ref().map(|slc| slc.state())
     }
 
     /// Whether blocks may be in SLC mode.
