@@ -43,9 +43,7 @@ DRIVES = {
     "client-qlc": {
         "preset": "client-qlc",
         "size": {"geometry.blocks_per_plane": 360, "geometry.pages_per_block": 384, "slc.static_blocks": 15, "ftl.user_gb": 32, "mapping.entries": 4_096, "mapping.host_entries": 262_144},
-        "units": 4, "read_us": 125, "write_mb_s": 119, "on": {
-            "slc.dynamic": "true", "slc.bits": 4, "slc.read_ns": 40_000, "slc.program_ns": 193_000, "slc.erase_ns": 10_000_000, "slc.idle_ms": 1_000,
-            "slc.full": '"direct"', "retry": RETRY.format(step=125_000, shares=[0.6, 0.25, 0.15])},
+        "units": 4, "read_us": 125, "write_mb_s": 119, "on": {"retry": RETRY.format(step=125_000, shares=[0.6, 0.25, 0.15])},
         "effects": {
             "SLC cache": {"slc.static_blocks": 0, "slc.dynamic": "false", "geometry.blocks_per_plane": 345},
             "mapping cache": {"mapping.entries": 2_000_000, "mapping.host_entries": 0, "mapping.start": '"warm"'},
