@@ -29,6 +29,7 @@ ROWS = [
     ("the same with `--realtime`", "randread", 4096, 1, ["--realtime"]),
     ("4 KiB reads, 32 at a time", "randread", 4096, 32, []),
     ("8 KiB writes, 32 at a time", "randwrite", 8192, 32, []),
+    ("these writes with `--realtime`", "randwrite", 8192, 32, ["--realtime"]),
 ]
 READ, EXPORT_NAME = 0, 1
 BATCH = 256
