@@ -41,6 +41,8 @@ fn spans(page: &str) -> Vec<String> {
 
 /// The words of a command of Flashlane, with names in place of what a reader puts in.
 fn words(command: &str) -> Option<Vec<&str>> {
+    // What reads its output is not Flashlane's.
+    let command = command.split_once(" | ").map_or(command, |(first, _)| first);
     let mut words: Vec<&str> = command.strip_prefix("flashlane ")?.split_whitespace().collect();
     let device = words[0] == "devices";
     for word in &mut words {
