@@ -74,11 +74,11 @@ impl Scenario {
 /// The scenario in the head of the record at `path`; `None` if the file is none.
 pub(super) fn scenario(path: &Path) -> Option<Result<Scenario, ScenarioError>> {
     // Opening a named pipe waits for a writer, and what is read of it is lost.
-    let file = path.is_file().then(|| File::open(path).ok()).flatten()?;
-    let mut input = BufReader::with_capacity(1 << 17, file).take(BYTES);
-    let mut first = vec![0; FIRST.len()];
-    input.read_exact(&mut first).ok().filter(|()| first == FIRST.as_bytes())?;
-    Some(read(path, input))
+    let mut file = path.is_file().then(|| File::open(path).ok()).flatten()?;
+    let mut first = [0; FIRST.len()];
+    file.read_exact(&mut first).ok().filter(|()| first == *FIRST.as_bytes())?;
+    // The buffer is made for records alone: tables of the drive that take memory which has been used and freed are cleared.
+    Some(read(path, BufReader::with_capacity(1 << 17, file).take(BYTES)))
 }
 
 fn read(path: &Path, mut input: io::Take<impl BufRead>) -> Result<Scenario, ScenarioError> {

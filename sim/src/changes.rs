@@ -32,6 +32,8 @@ enum PlannedChange {
 pub(super) struct Pending {
     config: Config,
     changes: VecDeque<(Time, Due)>,
+    /// Requests that came while the drive drained for another scheduler are given to it then.
+    pub(super) not_before: Time,
 }
 
 /// A change that a run makes.
@@ -163,7 +165,7 @@ impl Changes {
             Ok((*at, change))
         };
         let changes = self.list.iter().map(built).collect::<Result<_, RunError>>()?;
-        Ok(Some(Box::new(Pending { config: config.clone(), changes })))
+        Ok(Some(Box::new(Pending { config: config.clone(), changes, not_before: Time::ZERO })))
     }
 }
 

@@ -124,8 +124,10 @@ impl Source for Feed {
         match &mut self.source {
             Kind::Trace(source, start_bytes) => {
                 let produced = source.next_request(arrival)?;
-                if let (Produced::Request, Span::Bytes { offset, .. }) = (produced, &mut arrival.extent) {
-                    *offset += if arrival.op == Op::Flush { 0 } else { *start_bytes };
+                if let (Produced::Request, Span::Bytes { offset, .. }) = (produced, &mut arrival.extent)
+                    && !matches!(arrival.op, Op::Flush)
+                {
+                    *offset += *start_bytes;
                 }
                 Ok(produced)
             }

@@ -109,11 +109,8 @@ pub struct Simulation<'a> {
     has_closed_loop: bool,
     /// If response times count from the entry into the submission queue.
     entries: Option<Entries>,
-    /// When the drive is changed next; [`Time::NEVER`] if it is not.
-    next_change: Time,
+    /// If the drive is changed meanwhile.
     changes: Option<Box<Pending>>,
-    /// Requests that came while the drive drained for another scheduler are given to it then.
-    not_before: Time,
 }
 
 impl<'a> Simulation<'a> {
@@ -169,16 +166,14 @@ impl<'a> Simulation<'a> {
             reported,
             has_closed_loop,
             entries,
-            next_change: Time::NEVER,
             changes: None,
-            not_before: Time::ZERO,
         };
         Ok(run)
     }
 
     /// Changes the drive meanwhile.
     pub(super) fn with_changes(self, changes: Option<Box<Pending>>) -> Simulation<'a> {
-        Simulation { next_change: changes.as_ref().map_or(Time::NEVER, |changes| changes.next()), changes, ..self }
+        Simulation { changes, ..self }
     }
 
     /// Reports how far the run is to `progress`.
@@ -254,7 +249,7 @@ impl<'a> Simulation<'a> {
     #[inline]
     fn step(&mut self) -> Result<bool, RunError> {
         let next = self.earliest();
-        if next.map_or(Time::NEVER, |(at, _)| at) > self.next_change {
+        if self.changes.is_some() && self.changes_before(next.map_or(Time::NEVER, |(at, _)| at)) {
             return self.change();
         }
         if self.has_closed_loop || next.is_none() {
@@ -272,6 +267,12 @@ impl<'a> Simulation<'a> {
         }
         self.submit(flow)?;
         Ok(true)
+    }
+
+    /// Whether the next change comes before the instant `at` of the next request.
+    #[cold]
+    fn changes_before(&self, at: Time) -> bool {
+        self.changes.as_ref().is_some_and(|changes| changes.next() < at)
     }
 
     /// Makes the next change: no request of its instant or before is left to submit.
@@ -296,10 +297,9 @@ impl<'a> Simulation<'a> {
                 self.observers.scheduler_changes(policy, &mut self.device);
                 self.device.change_scheduler(changes.config(), *scheduler);
                 // Decisions of this instant have been made.
-                self.not_before = (self.device.now() + Duration::from_ns(1)).min(Time::LAST);
+                changes.not_before = (self.device.now() + Duration::from_ns(1)).min(Time::LAST);
             }
         }
-        self.next_change = changes.next();
         self.changes = Some(changes);
         Ok(true)
     }
@@ -389,8 +389,9 @@ impl<'a> Simulation<'a> {
         };
         let id = RequestId(self.issued);
         let request = Request { id, flow: FlowId(flow as u16), op: *op, fua: *fua, arrival: *at, extent };
+        let now = if let Some(changes) = &self.changes { changes.not_before.max(*at) } else { *at };
         self.device
-            .submit((*at).max(self.not_before), &request)
+            .submit(now, &request)
             .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;
         let (at, op) = (*at, *op);
         if let Some(entries) = &mut self.entries {

@@ -56,3 +56,9 @@ pub(super) struct AdaptedRequest {
     pub fua: bool,
     pub device: u32,
 }
+
+impl AdaptedRequest {
+    /// A placeholder.
+    pub const NONE: AdaptedRequest =
+        AdaptedRequest { at_ns: 0, offset: 0, length: 0, op: Op::Read, fua: false, device: 0 };
+}

@@ -38,25 +38,26 @@ impl Jitter {
         *self = Jitter::new(self.seed);
     }
 
-    /// The next request, with its finer time.
-    pub fn next(&mut self, records: &mut Records) -> Result<Option<Record>, WorkloadError> {
+    /// Puts the next request into `record`, with its finer time; returns false if there is none.
+    pub fn next(&mut self, records: &mut Records, record: &mut Record) -> Result<bool, WorkloadError> {
         if self.group.is_empty() {
             self.gather(records)?;
         }
-        Ok(self.group.pop_front())
+        let next = self.group.pop_front();
+        *record = next.unwrap_or(Record::NONE);
+        Ok(next.is_some())
     }
 
     /// Reads the requests of one second and gives them ascending times in it.
     fn gather(&mut self, records: &mut Records) -> Result<(), WorkloadError> {
+        let mut record = Record::NONE;
         let first = match self.ahead.take() {
             Some(record) => record,
-            None => match records.next()? {
-                Some(record) => record,
-                None => return Ok(()),
-            },
+            None if records.next(&mut record)? => record,
+            None => return Ok(()),
         };
         self.group.push_back(first);
-        while let Some(record) = records.next()? {
+        while records.next(&mut record)? {
             if record.time_ns != first.time_ns {
                 self.ahead = Some(record);
                 break;

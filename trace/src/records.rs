@@ -33,6 +33,12 @@ pub(super) struct Record {
     pub at: At,
 }
 
+impl Record {
+    /// A placeholder, for [`Records::next`].
+    pub const NONE: Record =
+        Record { time_ns: 0, offset: 0, length: 0, op: Op::Read, fua: false, device: 0, at: At { file: 0, number: 0 } };
+}
+
 /// A place in a trace: a line of the text, or a record of a binary file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct At {
@@ -58,7 +64,7 @@ pub(super) struct Records {
     filter: Option<Vec<u8>>,
     devices: Option<Devices>,
     /// The request whose flush was the last record.
-    flushed_before: Option<Record>,
+    flushed_before: Option<Box<Record>>,
     /// The counts of earlier passes.
     earlier: LineCounts,
     skipped: u64,
@@ -166,17 +172,18 @@ impl Records {
         Ok(())
     }
 
-    /// The next request.
+    /// Puts the next request into `record`; returns false if there is none.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<Record>, WorkloadError> {
-        if self.flushed_before.is_some() {
-            return Ok(self.flushed_before.take());
+    pub fn next(&mut self, record: &mut Record) -> Result<bool, WorkloadError> {
+        if let Some(flushed) = self.flushed_before.take() {
+            *record = *flushed;
+            return Ok(true);
         }
         loop {
             let (raw, device, at) = match &mut self.stream {
                 Stream::Text(lines, reader) => {
                     let number = lines.number() + 1;
-                    let Some(mut line) = lines.next()? else { return Ok(None) };
+                    let Some(mut line) = lines.next()? else { return Ok(false) };
                     match reader.read(&mut line, number) {
                         Ok(Line::Request(raw)) => {
                             let (from, to) = raw.device;
@@ -190,14 +197,14 @@ impl Records {
                             let message = message(&self.recognition, &line, fault);
                             if self.recognition.format.about().is_recording && lines.is_cut_off() {
                                 self.cut_off += 1;
-                                return Ok(None);
+                                return Ok(false);
                             }
                             return Err(error(lines.place_of(number), message));
                         }
                     }
                 }
                 Stream::Binary(merge) => {
-                    let Some(merged) = merge.next()? else { return Ok(None) };
+                    let Some(merged) = merge.next()? else { return Ok(false) };
                     (merged.raw, merge.device_name(), At { file: merged.file as u32, number: merged.number })
                 }
             };
@@ -214,16 +221,19 @@ impl Records {
             }
             let device = self.devices.as_mut().map_or(0, |devices| devices.number(device));
             let RawRecord { time_ns, offset, length, op, fua, preflush, .. } = raw;
-            let record = Record { time_ns, offset, length, op, fua, device, at };
-            return Ok(Some(if preflush { self.flush_before(record) } else { record }));
+            *record = Record { time_ns, offset, length, op, fua, device, at };
+            if preflush {
+                self.flush_before(record);
+            }
+            return Ok(true);
         }
     }
 
-    /// The flush that comes before `record`, which is the next one.
+    /// Puts a flush in the place of `record`, which is the next one.
     #[cold]
-    fn flush_before(&mut self, record: Record) -> Record {
-        self.flushed_before = Some(record);
-        Record { offset: 0, length: 0, op: Op::Flush, fua: false, ..record }
+    fn flush_before(&mut self, record: &mut Record) {
+        self.flushed_before = Some(Box::new(*record));
+        *record = Record { offset: 0, length: 0, op: Op::Flush, fua: false, ..*record };
     }
 
     /// The place for messages: `file:line`, or `file:record N`.

@@ -136,6 +136,12 @@ impl TraceSource {
         }
     }
 
+    /// How many requests were left out or changed so far: grows with each of [`TraceCounts::rejected`], `clamped` and `wrapped`.
+    #[inline]
+    pub fn irregular(&self) -> u64 {
+        self.counts.rejected + self.counts.clamped + self.counts.wrapped
+    }
+
     /// The share of the trace that was read so far, 0 to 1: of the bytes of its files as they are stored, which are read in
     /// large pieces, or of the requests that the options ask for.
     pub fn share_read(&self) -> f64 {
@@ -159,18 +165,24 @@ impl TraceSource {
     }
 
     /// The next request with all options applied; `None` at the end. After an error, every call returns that error.
-    #[inline]
     pub(super) fn next_adapted(&mut self) -> Result<Option<AdaptedRequest>, WorkloadError> {
+        let mut request = AdaptedRequest::NONE;
+        Ok(self.next_into(&mut request)?.then_some(request))
+    }
+
+    /// The same, into `request`; false at the end.
+    #[inline]
+    fn next_into(&mut self, request: &mut AdaptedRequest) -> Result<bool, WorkloadError> {
         match &self.state {
             State::Reading => {}
-            State::Ended => return Ok(None),
+            State::Ended => return Ok(false),
             State::Failed(why) => return Err(why.clone()),
         }
-        match self.read() {
-            Ok(Some(shaped)) => Ok(Some(shaped)),
-            Ok(None) => {
+        match self.read(request) {
+            Ok(true) => Ok(true),
+            Ok(false) => {
                 self.state = State::Ended;
-                Ok(None)
+                Ok(false)
             }
             Err(why) => {
                 self.state = State::Failed(why.clone());
@@ -180,24 +192,25 @@ impl TraceSource {
     }
 
     #[inline]
-    fn read(&mut self) -> Result<Option<AdaptedRequest>, WorkloadError> {
+    fn read(&mut self, request: &mut AdaptedRequest) -> Result<bool, WorkloadError> {
+        let mut record = Record::NONE;
         loop {
             if self.options.limit.is_some_and(|limit| self.pass.requests >= limit) {
                 if self.again()? {
                     continue;
                 }
-                return Ok(None);
+                return Ok(false);
             }
-            let next = match &mut self.jitter {
-                None => self.records.next()?,
-                Some(jitter) => jitter.next(&mut self.records)?,
+            let is_there = match &mut self.jitter {
+                None => self.records.next(&mut record)?,
+                Some(jitter) => jitter.next(&mut self.records, &mut record)?,
             };
-            let Some(record) = next else {
+            if !is_there {
                 if self.again()? {
                     continue;
                 }
-                return Ok(None);
-            };
+                return Ok(false);
+            }
             if self.pass.passed_over < self.options.offset {
                 self.pass.passed_over += 1;
                 continue;
@@ -206,8 +219,7 @@ impl TraceSource {
             self.counts.requests += 1;
             self.pass.requests += 1;
             let Record { op, fua, device, length, .. } = record;
-            if (length == 0 || length > self.options.max_request_bytes) && !moves_no_data(&record) {
-                self.bad_size(&record)?;
+            if (length == 0 || length > self.options.max_request_bytes) && self.rejects_size(&record)? {
                 continue;
             }
             let end = record.offset.checked_add(length);
@@ -220,7 +232,8 @@ impl TraceSource {
                 }
             };
             self.at = Some(record.at);
-            return Ok(Some(AdaptedRequest { at_ns, offset, length, op, fua, device }));
+            *request = AdaptedRequest { at_ns, offset, length, op, fua, device };
+            return Ok(true);
         }
     }
 
@@ -265,12 +278,15 @@ impl TraceSource {
         error(self.records.place(record.at), message)
     }
 
-    /// Refuses or rejects a size.
+    /// Refuses or rejects an unusual size; returns whether it is rejected. A flush has no size, and a trim has no largest.
     #[cold]
-    fn bad_size(&mut self, record: &Record) -> Result<(), WorkloadError> {
+    fn rejects_size(&mut self, record: &Record) -> Result<bool, WorkloadError> {
+        if record.op == Op::Flush || record.op.unmaps() && record.length > 0 {
+            return Ok(false);
+        }
         if self.options.sizes == Sizes::Reject {
             self.counts.reject(record.op);
-            return Ok(());
+            return Ok(true);
         }
         let message = format!(
             "a size of {} bytes; legal is 1 to {} bytes (or reject: left out and counted)",
@@ -334,18 +350,14 @@ impl TraceSource {
     }
 }
 
-/// Whether a request of this unusual size is a sound one: a flush, which has none, or a trim, which has no largest.
-#[cold]
-fn moves_no_data(record: &Record) -> bool {
-    record.op == Op::Flush || record.op.unmaps() && record.length > 0
-}
-
 impl Source for TraceSource {
     #[inline]
     fn next_request(&mut self, arrival: &mut Arrival) -> Result<Produced, WorkloadError> {
-        let Some(AdaptedRequest { at_ns, op, fua, offset, length, .. }) = self.next_adapted()? else {
+        let mut request = AdaptedRequest::NONE;
+        if !self.next_into(&mut request)? {
             return Ok(Produced::End);
-        };
+        }
+        let AdaptedRequest { at_ns, op, fua, offset, length, .. } = request;
         *arrival = Arrival { at: Time::from_ns(at_ns), op, fua, extent: Span::Bytes { offset, length } };
         Ok(Produced::Request)
     }

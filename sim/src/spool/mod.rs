@@ -52,7 +52,9 @@ struct Inner {
     packer: Packer,
     store: Store,
     /// A request that was produced and did not fit into the last block.
-    pending: Option<(Arrival, Changes)>,
+    pending: Option<Arrival>,
+    /// [`TraceSource::irregular`] of the requests decoded.
+    irregular: u64,
     /// Number of requests decoded.
     requests: u64,
     /// Whether a thread was asked to decode a block ahead and has not done so.
@@ -76,7 +78,8 @@ impl Spool {
         let (recognition, time_unit) = (source.recognition().clone(), source.time_unit());
         let (packer, store) = (Packer::new(), Store::new(budget));
         let source = Some(Box::new(source));
-        let inner = Inner { source, packer, store, pending: None, requests: 0, is_asked: false, end: None };
+        let inner =
+            Inner { source, packer, store, pending: None, irregular: 0, requests: 0, is_asked: false, end: None };
         let (start_ns, speedup) = (options.start.ns(), options.speedup);
         Ok(Spool { inner: Arc::new(Mutex::new(inner)), recognition, time_unit, start_ns, speedup })
     }
@@ -136,31 +139,38 @@ impl Inner {
         if self.end.is_some() {
             return Ok(false);
         }
+        if let Some(pending) = self.pending.take() {
+            self.add(&pending);
+        }
         loop {
-            let (arrival, changes) = match self.pending.take() {
-                Some(pending) => pending,
-                None => {
-                    let Some(source) = &mut self.source else { return Ok(false) };
-                    let mut arrival = Arrival::NONE;
-                    let produced = source.next_request(&mut arrival);
+            let Some(source) = &mut self.source else { return Ok(false) };
+            let mut arrival = Arrival::NONE;
+            match source.next_request(&mut arrival) {
+                Ok(Produced::Request) => {}
+                Ok(Produced::Await | Produced::End) => {
                     let changes = changes(source);
-                    match produced {
-                        Ok(Produced::Request) => (arrival, changes),
-                        Ok(Produced::Await | Produced::End) => return self.finish(Ok(changes)),
-                        Err(why) => return self.finish(Err(why)),
-                    }
+                    return self.finish(Ok(changes));
                 }
-            };
+                Err(why) => return self.finish(Err(why)),
+            }
+            if source.irregular() != self.irregular {
+                self.irregular = source.irregular();
+                self.packer.count(changes(source));
+            }
             let Span::Bytes { offset, length } = arrival.extent else { unreachable!("a trace has byte addresses") };
             if !self.packer.fits(offset, length)
                 && let Some((bytes, shape)) = self.packer.block(offset, length)
             {
-                self.pending = Some((arrival, changes));
+                self.pending = Some(arrival);
                 return self.keep(bytes, shape);
             }
-            self.packer.push(&arrival, changes);
-            self.requests += 1;
+            self.add(&arrival);
         }
+    }
+
+    fn add(&mut self, arrival: &Arrival) {
+        self.packer.push(arrival);
+        self.requests += 1;
     }
 
     /// The trace has ended: stores the last block; false if it has no requests.
@@ -284,7 +294,7 @@ impl SpoolReader {
             && inner.end.is_none()
             && let Some(source) = inner.source.take()
         {
-            let pending = inner.pending.take().map(|(arrival, _)| arrival);
+            let pending = inner.pending.take();
             self.own = Some(Own { source, pending });
             return Ok(true);
         }
@@ -316,7 +326,7 @@ impl SpoolReader {
         }
         let Span::Bytes { length, .. } = arrival.extent else { unreachable!("a trace has byte addresses") };
         self.requests += 1;
-        self.bytes += length;
+        self.bytes += if arrival.op.is_data() { length } else { 0 };
         self.last_ns = arrival.at.ns();
         Ok(Produced::Request)
     }
@@ -511,18 +521,23 @@ mod tests {
         }
     }
 
-    /// What is said of a trace does not depend on who decoded it.
+    /// What is said of a trace does not depend on who decoded it. Bytes are those that are read and written, not those of trims.
     #[test]
     fn a_source_taken_over_has_the_same_rate_and_number() {
-        let (file, options) = trace(&lines(40_000));
-        let [packed, own] = [false, true].map(|to_the_end| {
-            let mut reader = SpoolReader::new(spool(&file, &options, usize::MAX), to_the_end);
-            while reader.next_request(&mut Arrival::NONE.clone()).expect("sound") == Produced::Request {}
-            assert_eq!(reader.own.is_some(), to_the_end);
-            let Recorded { requests, bytes, span_ns, .. } = reader.recorded();
-            (requests, bytes, span_ns, reader.expected(), reader.rejected(), reader.remarks())
-        });
-        assert_eq!(packed, own);
+        let iolog = "fio version 2 iolog\nd add\nd open\nd write 0 4096\nd trim 8192 65536\nd sync 0 0\nd read 4096 512\nd close\n";
+        let trims = tempfile::Builder::new().suffix(".iolog").tempfile().expect("a temporary file");
+        std::fs::write(trims.path(), iolog).expect("written");
+        for (file, options) in [trace(&lines(40_000)), (trims, TraceOptions::default())] {
+            let [packed, own] = [false, true].map(|to_the_end| {
+                let mut reader = SpoolReader::new(spool(&file, &options, usize::MAX), to_the_end);
+                while reader.next_request(&mut Arrival::NONE.clone()).expect("sound") == Produced::Request {}
+                assert_eq!(reader.own.is_some(), to_the_end);
+                let Recorded { requests, bytes, span_ns, .. } = reader.recorded();
+                (requests, bytes, span_ns, reader.expected(), reader.rejected(), reader.remarks())
+            });
+            assert_eq!(packed, own);
+            assert!(own.0 > 4 || own.1 == 4096 + 512, "{own:?}");
+        }
     }
 
     /// With a second thread the next block is there before a reader asks for it; with one, only then.

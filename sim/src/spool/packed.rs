@@ -61,6 +61,8 @@ pub(super) struct Packer {
     shift: u32,
     last: u64,
     counted: Changes,
+    /// What the next request has instead of those.
+    changed: Option<Changes>,
     is_aligned: bool,
     /// Requests of the block, and their bytes.
     requests: u64,
@@ -92,39 +94,52 @@ impl Packer {
         self.used < BLOCK && (offset | length) & ((1 << self.shift) - 1) == 0
     }
 
-    /// Adds a request, before which the reader's counts were `changes`.
-    pub fn push(&mut self, arrival: &Arrival, changes: Changes) {
+    /// The reader's counts are `changes` before the next request.
+    #[cold]
+    pub fn count(&mut self, changes: Changes) {
+        self.changed = Some(changes);
+    }
+
+    /// Adds a request.
+    pub fn push(&mut self, arrival: &Arrival) {
         let Span::Bytes { offset, length } = arrival.extent else { unreachable!("a trace has byte addresses") };
         let at = arrival.at.ns();
         let fields = [at - self.last, offset >> self.shift, length >> self.shift];
         let widths = fields.map(width);
         let mut head = widths[0] | widths[1] << 2 | widths[2] << 4;
         head |= if arrival.op == Op::Write { WRITE } else { 0 };
-        let is_plain = arrival.op.is_data() && !arrival.fua;
-        let has_more = changes != self.counted || !is_plain;
-        head |= if has_more { MORE } else { 0 };
-        self.put_byte(head);
-        if has_more {
-            let since = changes.map(self.counted, |now, before| now - before);
-            let fields = [since.clamped, since.wrapped];
-            let widths = fields.map(width);
-            let rejects = since.rejected != [0; KINDS];
-            let flags = if rejects { REJECTED } else { 0 } | if is_plain { 0 } else { KIND };
-            self.put_byte(widths[0] | widths[1] << 2 | flags);
-            if !is_plain {
-                self.put_byte(arrival.op as u8 | if arrival.fua { FUA } else { 0 });
-            }
-            self.put(fields, widths);
-            for count in since.rejected.into_iter().filter(|_| rejects) {
-                self.put_byte(width(count));
-                self.put([count], [width(count)]);
-            }
-            self.counted = changes;
+        if self.changed.is_none() && arrival.op.is_data() && !arrival.fua {
+            self.put_byte(head);
+        } else {
+            self.put_byte(head | MORE);
+            self.put_more(arrival);
         }
         self.put(fields, widths);
         self.last = at;
         self.requests += 1;
         self.request_bytes += if arrival.op.is_data() { length } else { 0 };
+    }
+
+    /// Writes what a plain read or write without changes before it has not.
+    #[cold]
+    fn put_more(&mut self, arrival: &Arrival) {
+        let changes = self.changed.take().unwrap_or(self.counted);
+        let is_plain = arrival.op.is_data() && !arrival.fua;
+        let since = changes.map(self.counted, |now, before| now - before);
+        let fields = [since.clamped, since.wrapped];
+        let widths = fields.map(width);
+        let rejects = since.rejected != [0; KINDS];
+        let flags = if rejects { REJECTED } else { 0 } | if is_plain { 0 } else { KIND };
+        self.put_byte(widths[0] | widths[1] << 2 | flags);
+        if !is_plain {
+            self.put_byte(arrival.op as u8 | if arrival.fua { FUA } else { 0 });
+        }
+        self.put(fields, widths);
+        for count in since.rejected.into_iter().filter(|_| rejects) {
+            self.put_byte(width(count));
+            self.put([count], [width(count)]);
+        }
+        self.counted = changes;
     }
 
     #[inline]
@@ -258,7 +273,10 @@ mod tests {
             if !packer.fits(offset, length) {
                 blocks.extend(packer.block(offset, length));
             }
-            packer.push(arrival, *changes);
+            if *changes != packer.counted {
+                packer.count(*changes);
+            }
+            packer.push(arrival);
         }
         blocks.extend(packer.block(0, 0));
         let (mut unpacker, mut found) = (Unpacker::default(), Vec::new());
