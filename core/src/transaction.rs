@@ -41,12 +41,12 @@ pub enum Owner {
     User,
     /// Garbage collection: a page move or an erase.
     Gc,
+    /// Folding: a page moves from a block in SLC mode to native cells, or the block is erased.
+    Fold,
     /// The page buffer: a dirty page on its way out.
     Buffer,
     /// The mapping cache: a translation page is read or written.
     Mapping,
-    /// Folding: a page moves from a block in SLC mode to native cells, or the block is erased.
-    Fold,
 }
 
 impl Owner {

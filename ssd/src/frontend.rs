@@ -4,6 +4,8 @@
 //! every request completes once. Must never know physical addresses, transactions or flash. In this order: the front end, what the
 //! admit decision sees of it, the submission queues, the link, the slots of requests, the check of a submitted request.
 
+mod checks;
+
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -12,7 +14,10 @@ use alloc::vec::Vec;
 use flashlane_core::board::ActiveRequest;
 use flashlane_core::decide::{Commands, Fetch};
 use flashlane_core::event::Event;
-use flashlane_core::{Board, Completion, Divisor, Duration, Extent, FlowId, Lpn, Op, Time};
+use flashlane_core::{Board, Completion, Duration, FlowId, Lpn, Op, Time};
+
+pub use checks::Refusal;
+pub(crate) use checks::{RequestValidator, Shape};
 
 use crate::config::{self, Config, Protocol};
 use crate::shared::State;
@@ -43,7 +48,7 @@ pub(crate) struct Frontend {
     pub(crate) queue_capacity: [u32; 2],
     /// Pages served without a flash operation of their own.
     pub(crate) pages_from_memory: u64,
-    /// The earliest of the instants in the links, `from_memory`, `ask_again`, `wake` and `entry`.
+    /// The earliest of the instants in the links, `from_memory` and `next_set`.
     pub(crate) next: Time,
     pub(crate) queues: Queues,
     /// Host to device.
@@ -54,6 +59,8 @@ pub(crate) struct Frontend {
     from_memory: Due,
     /// Time the memory takes to serve a request.
     memory: Duration,
+    /// The earliest of the next four.
+    next_set: Time,
     /// When to ask the admit decision again.
     ask_again: Time,
     /// When the device is to decide again for a reason of its own.
@@ -80,6 +87,7 @@ impl Frontend {
             outward: Link::new(&config.front, Duration::ZERO),
             from_memory: Due::new(),
             memory: config.memory,
+            next_set: Time::NEVER,
             ask_again: Time::NEVER,
             wake: Time::NEVER,
             entry: Time::NEVER,
@@ -92,7 +100,7 @@ impl Frontend {
     pub(crate) fn set_decision(&mut self, config: &config::Front, decision: Duration) {
         self.inward = Link::new(config, decision);
         (self.ask_again, self.wake) = (Time::NEVER, Time::NEVER);
-        self.refresh();
+        self.refresh_set();
     }
 
     /// Sends a command across the link to its submission queue.
@@ -129,26 +137,27 @@ impl Frontend {
     pub(crate) fn ask_again_at(&mut self, at: Time) {
         if at != self.ask_again {
             self.ask_again = at;
-            self.refresh();
+            self.refresh_set();
         }
     }
 
     /// Lets the device decide again at `at`, instead of what was set before.
     pub(crate) fn wake_at(&mut self, at: Time) {
         self.wake = at;
-        self.refresh();
+        self.refresh_set();
     }
 
     /// An entry of the map arrives at `at`, and none before.
     pub(crate) fn entry_arrives_at(&mut self, at: Time) {
         self.entry = at;
-        self.refresh();
+        self.refresh_set();
     }
 
     /// Sets when that is, instead of what was set before. If that was earlier, the device wakes up then too, for nothing.
     #[inline]
     pub(crate) fn set_timer(&mut self, at: Time) {
         self.timer = at;
+        self.next_set = self.earliest_set();
         self.next = self.next.min(at);
     }
 
@@ -171,14 +180,23 @@ impl Frontend {
         let is_due = self.timer <= now;
         if is_due {
             self.timer = Time::NEVER;
-            self.refresh();
+            self.refresh_set();
         }
         is_due
     }
 
     fn refresh(&mut self) {
         let link = self.inward.in_transit.next.min(self.outward.in_transit.next);
-        self.next = self.from_memory.next.min(link).min(self.ask_again).min(self.wake).min(self.entry).min(self.timer);
+        self.next = self.from_memory.next.min(link).min(self.next_set);
+    }
+
+    fn refresh_set(&mut self) {
+        self.next_set = self.earliest_set();
+        self.refresh();
+    }
+
+    fn earliest_set(&self) -> Time {
+        self.ask_again.min(self.wake).min(self.entry).min(self.timer)
     }
 
     /// Processes one event of this instant. A command that has crossed the link enters the device at once if `single_enters`, no other
@@ -201,7 +219,18 @@ impl Frontend {
                     step = Step::FlushArrives(slot);
                 }
             }
-        } else if self.ask_again <= now {
+        } else {
+            return self.set_instant_comes(state);
+        }
+        self.refresh();
+        step
+    }
+
+    /// Something was set for this instant.
+    fn set_instant_comes(&mut self, state: &mut State) -> Step {
+        let now = state.now();
+        let mut step = Step::Other;
+        if self.ask_again <= now {
             self.ask_again = Time::NEVER;
             state.agenda.open = true;
         } else if self.wake <= now {
@@ -211,7 +240,7 @@ impl Frontend {
             self.entry = Time::NEVER;
             step = Step::EntryArrives;
         }
-        self.refresh();
+        self.refresh_set();
         step
     }
 
@@ -464,18 +493,25 @@ impl Queues {
     }
 
     /// Counts a fetched command of `flow` that has completed.
-    #[inline]
+    #[inline(always)]
     fn completed(&mut self, flow: FlowId, board: &mut Board) {
         let queue = self.queue_of(flow);
         self.in_flight -= 1;
         board.flows[queue].command_completed();
-        if core::mem::take(&mut self.alone) {
-            // It was the only command in the device.
-            self.unqueued -= 1;
-            self.limit = self.full_limit;
+        if self.unqueued > 0 {
+            self.unqueued_completed();
         }
         if self.waiting > 0 {
             self.publish(queue, board);
+        }
+    }
+
+    /// If a trim or a flush of SATA is the only command in the device, it has completed.
+    #[cold]
+    fn unqueued_completed(&mut self) {
+        if core::mem::take(&mut self.alone) {
+            self.unqueued -= 1;
+            self.limit = self.full_limit;
         }
     }
 
@@ -672,127 +708,6 @@ impl Requests {
             self.lists[slot as usize] = Box::default();
         }
         self.free.push(slot);
-    }
-}
-
-// Checks of submitted requests: which pages a request touches, and whether the device can serve it.
-
-/// Why the device refuses a request.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refusal {
-    /// It reaches past the last logical page.
-    BeyondDrive {
-        /// Pages the drive has.
-        pages: u32,
-    },
-    /// It has no bytes or pages.
-    Empty,
-    /// It is a flush of a part of the drive.
-    FlushOfPart,
-    /// Its flow is not configured.
-    UnknownFlow,
-}
-
-/// What a request touches: its first page, the number of pages, the bytes of the first page before the request begins (`skip`),
-/// and the bytes in total.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
-    pub(crate) first: Lpn,
-    pub(crate) pages: u32,
-    pub(crate) skip: u32,
-    pub(crate) bytes: u64,
-}
-
-/// The limits that requests are checked against.
-#[derive(Debug)]
-pub(crate) struct RequestValidator {
-    page_bytes: u32,
-    page_size: Divisor,
-    logical_pages: u32,
-    flows: usize,
-}
-
-impl RequestValidator {
-    /// The limits of `config`.
-    fn new(config: &Config) -> RequestValidator {
-        RequestValidator {
-            page_bytes: config.geometry.page_bytes,
-            page_size: Divisor::new(config.geometry.page_bytes),
-            logical_pages: config.ftl.logical_pages,
-            flows: config.flows.len(),
-        }
-    }
-
-    /// What a request of `flow` touches.
-    ///
-    /// # Errors
-    /// A request that the device could not serve.
-    #[inline(always)]
-    pub(crate) fn check(&self, flow: FlowId, op: Op, extent: &Extent<'_>) -> Result<Shape, Refusal> {
-        let shape = match *extent {
-            _ if !op.is_data() => self.without_data(op, extent)?,
-            Extent::Bytes { offset, length } => self.bytes(offset, length)?,
-            Extent::Pages(list) => self.pages(list)?,
-        };
-        if flow.index() < self.flows { Ok(shape) } else { Err(Refusal::UnknownFlow) }
-    }
-
-    /// What a request for consecutive bytes touches.
-    #[inline(always)]
-    fn bytes(&self, offset: u64, length: u64) -> Result<Shape, Refusal> {
-        if length == 0 {
-            return Err(Refusal::Empty);
-        }
-        let page = u64::from(self.page_bytes);
-        let beyond = Refusal::BeyondDrive { pages: self.logical_pages };
-        let end = offset.checked_add(length).ok_or(beyond)?;
-        if end > u64::from(self.logical_pages) * page {
-            return Err(beyond);
-        }
-        let (first, skip) = self.page_size.split(offset);
-        let pages = self.page_size.quotient(skip + length + page - 1);
-        Ok(Shape { first: Lpn(first as u32), pages: pages as u32, skip: skip as u32, bytes: length })
-    }
-
-    /// What a request without data touches: of a trim the whole pages inside its range.
-    #[cold]
-    fn without_data(&self, op: Op, extent: &Extent<'_>) -> Result<Shape, Refusal> {
-        match *extent {
-            Extent::Bytes { offset: 0, length: 0 } if op == Op::Flush => {
-                Ok(Shape { first: Lpn(0), pages: 0, skip: 0, bytes: 0 })
-            }
-            _ if op == Op::Flush => Err(Refusal::FlushOfPart),
-            Extent::Pages(list) => self.pages(list),
-            Extent::Bytes { offset, length } => {
-                let touched = self.bytes(offset, length)?;
-                let page = u64::from(self.page_bytes);
-                let (first, end) = (offset.div_ceil(page), (offset + length) / page);
-                let pages = end.saturating_sub(first) as u32;
-                Ok(Shape {
-                    first: Lpn(if pages > 0 { first as u32 } else { touched.first.0 }),
-                    pages,
-                    skip: 0,
-                    ..touched
-                })
-            }
-        }
-    }
-
-    /// What a request for a list of whole pages touches.
-    #[cold]
-    fn pages(&self, list: &[Lpn]) -> Result<Shape, Refusal> {
-        let Some(&first) = list.first() else { return Err(Refusal::Empty) };
-        if list.iter().any(|lpn| lpn.0 >= self.logical_pages) {
-            return Err(Refusal::BeyondDrive { pages: self.logical_pages });
-        }
-        let bytes = list.len() as u64 * u64::from(self.page_bytes);
-        Ok(Shape { first, pages: list.len() as u32, skip: 0, bytes })
-    }
-
-    /// The page that contains byte `offset`.
-    #[inline]
-    pub(crate) fn page_at(&self, offset: u64) -> Lpn {
-        Lpn(self.page_size.quotient(offset) as u32)
     }
 }
 

@@ -96,6 +96,8 @@ pub(crate) struct Known {
     pub(crate) migration: MigrationLimits,
     /// The order or the pick decision is notified when user transactions end.
     pub(crate) ends: bool,
+    /// They are, or blocks in SLC mode are folded some time after the last one has ended.
+    pub(crate) notes_ends: bool,
     /// The pick decision is.
     pick_ends: bool,
     /// What the order decision needs besides being asked for positions.
@@ -134,6 +136,7 @@ impl Known {
             collects_for_free: collect.mode == GcMode::Free,
             keeps: declares.keeps(),
             ends: needs.ends || pick.ends,
+            notes_ends: needs.ends || pick.ends || config.slc.as_ref().is_some_and(|slc| slc.idle.is_some()),
             pick_ends: pick.ends,
             reads_expected_ends: !order.is_tail || needs.estimates,
             changes_waiting_writes: migrates_writes || !cancel.keeps_all,

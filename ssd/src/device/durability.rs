@@ -52,12 +52,17 @@ pub(super) struct Durability {
     pages: BTreeMap<Lpn, Vec<Waits>>,
     /// What became of pages, if that is reported.
     log: Option<Vec<BufferedPage>>,
+    /// Programs of the buffer that have not ended, by page, if it does not merge writes: then all its pages are on their way to the flash.
+    programs: BTreeMap<Lpn, u32>,
+    /// Whether it merges them, and knows itself which pages are dirty.
+    merges: bool,
 }
 
 impl Durability {
     /// That of `config`, if its buffer loses dirty pages with the power.
     pub(super) fn of(config: &Config) -> Option<Durability> {
-        config.buffer.as_ref().filter(|buffer| buffer.is_volatile()).map(|_| Durability::default())
+        let buffer = config.buffer.as_ref().filter(|buffer| buffer.is_volatile())?;
+        Some(Durability { merges: buffer.merge_writes, ..Durability::default() })
     }
 
     fn add(&mut self, lpn: Lpn, slot: RequestSlot, programs: u32) {
@@ -99,6 +104,24 @@ impl Durability {
         (done, others)
     }
 
+    /// A program of a page in the buffer was created.
+    #[cold]
+    pub(super) fn program_created(&mut self, lpn: Lpn) {
+        if !self.merges {
+            *self.programs.entry(lpn).or_default() += 1;
+        }
+    }
+
+    /// A program of a page has ended, was dropped, or is of a page that was trimmed.
+    #[cold]
+    pub(super) fn program_gone(&mut self, lpn: Lpn) {
+        let Some(programs) = self.programs.get_mut(&lpn) else { return };
+        *programs -= 1;
+        if *programs == 0 {
+            self.programs.remove(&lpn);
+        }
+    }
+
     /// The next program of a page to end has its newest version.
     fn next_is_newest(&mut self, lpn: Lpn) {
         for waits in self.pages.get_mut(&lpn).into_iter().flatten() {
@@ -107,13 +130,12 @@ impl Durability {
     }
 }
 
-/// Programs of the buffer that have not ended, by page; of `only` that page, if it is given.
-fn programs_of_buffer(board: &Board, only: Option<Lpn>) -> BTreeMap<Lpn, u32> {
+/// [`Durability::programs`], counted anew.
+fn programs_of_buffer(board: &Board) -> BTreeMap<Lpn, u32> {
     let counts = |txn: &&Transaction| {
         txn.stage != Stage::Free
             && (txn.owner, txn.op) == (Owner::Buffer, FlashOp::Program)
             && txn.tag & tag::TRIMMED == 0
-            && only.is_none_or(|lpn| txn.lpn == lpn)
     };
     let mut programs = BTreeMap::new();
     for txn in board.txns.iter().filter(counts) {
@@ -158,11 +180,18 @@ impl Device {
         }
     }
 
+    /// Whether a request of this kind with FUA waits for the programs of its pages.
+    #[cold]
+    pub(super) fn waits_for_programs(&self, op: Op) -> bool {
+        op == Op::Write && self.durability.is_some()
+    }
+
     /// A flush enters its submission queue: it waits for the pages that are dirty now.
     #[cold]
     pub(super) fn flush_arrives(&mut self, slot: RequestSlot) {
         let (Some(durability), Some(buffer)) = (&mut self.durability, &self.buffer) else { return };
-        let dirty = if buffer.merges { buffer.dirty_pages() } else { programs_of_buffer(&self.state.board, None) };
+        debug_assert!(durability.merges || durability.programs == programs_of_buffer(&self.state.board));
+        let dirty = if durability.merges { buffer.dirty_pages() } else { durability.programs.clone() };
         self.state.board.requests[slot as usize].remaining = dirty.len() as u32;
         for (lpn, programs) in dirty {
             durability.add(lpn, slot, programs);
@@ -210,10 +239,10 @@ impl Device {
     #[cold]
     pub(super) fn await_program(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId) {
         let (Some(durability), Some(buffer)) = (&mut self.durability, &self.buffer) else { return };
-        let programs = if buffer.merges {
+        let programs = if durability.merges {
             buffer.programs_needed(lpn)
         } else {
-            programs_of_buffer(&self.state.board, Some(lpn)).into_values().sum()
+            durability.programs.get(&lpn).copied().unwrap_or_default()
         };
         durability.add(lpn, slot, programs);
         self.write_out(lpn, flow);

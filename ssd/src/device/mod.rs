@@ -45,7 +45,7 @@ use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, Op, Plane
 use crate::buffer::Buffer;
 use crate::config::{Config, ConfigError, FlowConfig, Unmap};
 use crate::flash::Flash;
-use crate::frontend::{Frontend, Refusal, Shape, Step};
+use crate::frontend::{Frontend, Refusal, RequestSlot, Shape, Step};
 use crate::ftl::{Ftl, MappingCache};
 use crate::gc::{Gc, Replayed, has_user_transactions};
 use crate::policy::Policy;
@@ -321,24 +321,23 @@ impl Device {
             op,
             lpn,
             pages,
-            remaining: if op.is_data() { pages } else { 0 },
+            remaining: pages,
             skip,
             buffered: 0,
-            fua: fua && op == Op::Write && self.durability.is_some(),
+            fua: fua && self.waits_for_programs(op),
             scattered: list.is_some(),
             tags: 0,
         };
         let slot = self.frontend.requests.insert(request, list, &mut self.state.board);
-        if self.policy.known.single_command_enters
-            && op.is_data()
+        if !op.is_data() {
+            self.send_without_data(slot);
+        } else if self.policy.known.single_command_enters
             && self.frontend.queues.enters_at_once(flow, &mut self.state.board)
         {
             self.enter_at_once(slot, &request);
             return Ok(());
-        }
-        self.frontend.send(slot, &mut self.state);
-        if op == Op::Flush && self.frontend.inward.is_instant() {
-            self.flush_arrives(slot);
+        } else {
+            self.frontend.send(slot, &mut self.state);
         }
         if self.policy.known.ranks_all_waiting {
             // What else arrives at this instant is to be compared with it.
@@ -347,6 +346,18 @@ impl Device {
             self.admit();
         }
         Ok(())
+    }
+
+    /// Sends a trim, write zeroes or a flush, of whose pages none has to be served.
+    #[cold]
+    fn send_without_data(&mut self, slot: RequestSlot) {
+        let request = &mut self.state.board.requests[slot as usize];
+        request.remaining = 0;
+        let is_flush = request.op == Op::Flush;
+        self.frontend.send(slot, &mut self.state);
+        if is_flush && self.frontend.inward.is_instant() {
+            self.flush_arrives(slot);
+        }
     }
 
     /// Prefetches memory for a request that begins at byte `offset` and will be submitted soon. Changes nothing but speed.

@@ -208,8 +208,13 @@ impl Device {
 
     /// Completes a cancelled write's page at once. The buffer's writes were acknowledged long ago.
     fn end_dropped(&mut self, id: TxnId) {
-        let Transaction { request, tag, on_completion, .. } = *self.state.board.txn(id);
+        let Transaction { request, tag, on_completion, owner, lpn, .. } = *self.state.board.txn(id);
         debug_assert!(on_completion.is_none(), "all dropped before it ended at once");
+        if owner == Owner::Buffer
+            && let Some(durability) = &mut self.durability
+        {
+            durability.program_gone(lpn);
+        }
         if request != RequestSlot::MAX {
             // Its request may be the one that is being split into pages.
             self.slack.forget(id);

@@ -22,11 +22,11 @@ use crate::policy::{Action, Admission};
 // Admission.
 
 impl Device {
-    /// A command enters that the admit decision is not asked about.
+    /// A read or a write enters that the admit decision is not asked about.
     #[inline(always)]
     pub(super) fn enter_at_once(&mut self, slot: RequestSlot, request: &ActiveRequest) {
         self.state.log(|| Event::Admitted { request: request.id });
-        self.split_request(slot, request);
+        self.split_data(slot, request);
     }
 
     /// The same for one that has crossed the link.
@@ -43,8 +43,7 @@ impl Device {
             if self.frontend.queues.has_unqueued()
                 && let Some(slot) = self.frontend.fetch_unqueued(&mut self.state)
             {
-                let request = self.state.board.requests[slot as usize];
-                self.split_request(slot, &request);
+                self.serve_without_data(slot);
                 continue;
             }
             let Device { frontend, ftl, state, policy, buffer, .. } = self;
@@ -76,7 +75,11 @@ impl Device {
                 Admission::Enter(fetch) => {
                     let slot = self.frontend.fetch(fetch, &mut self.state);
                     let request = self.state.board.requests[slot as usize];
-                    self.split_request(slot, &request);
+                    if request.op.is_data() {
+                        self.split_data(slot, &request);
+                    } else {
+                        self.serve_without_data(slot);
+                    }
                 }
                 Admission::AskAgain(at) => {
                     again = at;

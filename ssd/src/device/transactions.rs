@@ -33,6 +33,8 @@ pub(super) struct Transactions {
     pub(super) address_reads: bool,
     /// Whether pages without a copy are served from memory.
     unmapped_from_memory: bool,
+    /// Whether the entry of a page is looked up before a read of it becomes a transaction.
+    looks_up_reads: bool,
     /// How many have ended, those of garbage collection included.
     pub(super) ended: u64,
     /// Reads of read-modify-write.
@@ -40,14 +42,12 @@ pub(super) struct Transactions {
 }
 
 impl Device {
-    /// Splits a command into pages: each is served from memory or becomes a transaction.
+    /// Splits a read or a write into pages: each is served from memory or becomes a transaction.
     #[inline(always)]
-    pub(super) fn split_request(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+    pub(super) fn split_data(&mut self, slot: RequestSlot, request: &ActiveRequest) {
         self.begin_pages();
         self.transactions.overtaking.enters(request);
-        if let Some(serial) = &mut self.serial
-            && request.op.is_data()
-        {
+        if let Some(serial) = &mut self.serial {
             serial.serve(slot, request, &mut self.frontend, &mut self.buffer, &mut self.state);
             if self.durability.is_some() {
                 self.pages_stored_serially(slot, request);
@@ -55,34 +55,41 @@ impl Device {
             }
             return;
         }
-        match request.op {
-            Op::Write if self.buffer.as_ref().is_some_and(|b| b.write_back) => {
-                self.write_to_buffer(slot, false);
-                self.fill_partitions_with_space();
+        if request.op == Op::Read {
+            let mut from_memory = false;
+            for i in 0..request.pages {
+                from_memory |= self.read_page(slot, request, i);
             }
-            Op::Read => {
-                let mut from_memory = false;
-                for i in 0..request.pages {
-                    from_memory |= self.read_page(slot, request, i);
-                }
-                self.estimate_request(request);
-                if from_memory {
-                    self.frontend.serve_if_done(slot, &mut self.state);
-                }
+            self.estimate_request(request);
+            if from_memory {
+                self.frontend.serve_if_done(slot, &mut self.state);
             }
-            Op::Write => {
-                for i in 0..request.pages {
-                    let lpn = self.frontend.requests.page(slot, request, i);
-                    if let Some(buffer) = &mut self.buffer {
-                        // The buffer is a read cache here: a write updates the page if it is cached.
-                        buffer.read(lpn);
-                    }
-                    self.write_page(slot, request, lpn, i);
+        } else if self.buffer.as_ref().is_some_and(|b| b.write_back) {
+            self.write_to_buffer(slot, false);
+            self.fill_partitions_with_space();
+        } else {
+            for i in 0..request.pages {
+                let lpn = self.frontend.requests.page(slot, request, i);
+                if let Some(buffer) = &mut self.buffer {
+                    // The buffer is a read cache here: a write updates the page if it is cached.
+                    buffer.read(lpn);
                 }
-                self.estimate_request(request);
+                self.write_page(slot, request, lpn, i);
             }
-            Op::Trim | Op::WriteZeroes => self.trim(slot, request),
-            Op::Flush => self.serve_flush(slot, request.flow),
+            self.estimate_request(request);
+        }
+    }
+
+    /// Serves a trim, write zeroes or a flush, which enters the device.
+    #[cold]
+    pub(super) fn serve_without_data(&mut self, slot: RequestSlot) {
+        let request = self.state.board.requests[slot as usize];
+        self.begin_pages();
+        self.transactions.overtaking.enters(&request);
+        if request.op == Op::Flush {
+            self.serve_flush(slot, request.flow);
+        } else {
+            self.trim(slot, &request);
         }
     }
 
@@ -111,10 +118,21 @@ impl Device {
         if self.serves_from_memory(slot, lpn) {
             return true;
         }
+        if self.transactions.looks_up_reads {
+            return self.read_by_map(slot, lpn, i);
+        }
+        self.read_flash(slot, request, lpn, i);
+        false
+    }
+
+    /// The same where the entry of the page may have to wait, or the map tells that there is no data.
+    #[inline(never)]
+    fn read_by_map(&mut self, slot: RequestSlot, lpn: Lpn, i: u32) -> bool {
+        let request = self.state.board.requests[slot as usize];
         if self.translation.is_some() && self.read_awaits_entry(slot, lpn, request.flow, i) {
             return false;
         }
-        self.read_looked_up(slot, request, lpn, i)
+        self.read_looked_up(slot, &request, lpn, i)
     }
 
     /// Serves a page of a read whose entry of the map is known. Returns whether memory serves it: there is no data, and the map tells.
@@ -309,6 +327,7 @@ impl Transactions {
             read_modify_write: config.ftl.read_modify_write,
             address_reads,
             unmapped_from_memory: config.unmap.reads == UnmappedReads::Memory,
+            looks_up_reads: config.mapping.is_some() || config.unmap.reads == UnmappedReads::Memory,
             ended: 0,
             partial_reads: 0,
         }
@@ -498,18 +517,13 @@ impl Device {
             self.gc.ended(id, &mut self.state, &mut self.ftl);
             return;
         }
-        if self.folds_after.is_some() {
-            self.gc.idle_time_is_over();
-            self.await_idle_time();
-        }
-        if owner == Owner::User && self.policy.known.ends {
-            self.policy.ended(&self.state.board, id);
+        if self.policy.known.notes_ends {
+            self.note_end(id, owner);
         }
         let read_older =
             op == FlashOp::Read && self.page_order.read_ended(id, &mut self.gc, &mut self.ftl, &mut self.state);
         match (owner, op) {
-            (Owner::Mapping, FlashOp::Read) => self.translation_page_read(lpn),
-            (Owner::Mapping, _) => self.page_order.write_ended(lpn, id),
+            (Owner::Mapping, _) => self.translation_page_ended(id),
             (_, FlashOp::Read) if on_completion.is_some() => {
                 self.transactions.enqueue_held(on_completion, &mut self.policy, &mut self.state);
             }
@@ -533,6 +547,19 @@ impl Device {
             self.end_superseded(on_completion);
         }
         self.state.release(id);
+    }
+
+    /// A transaction that is not of garbage collection or folding has ended, which answers may be told, and after which blocks in SLC mode may be
+    /// folded.
+    #[inline(never)]
+    fn note_end(&mut self, id: TxnId, owner: Owner) {
+        if self.folds_after.is_some() {
+            self.gc.idle_time_is_over();
+            self.await_idle_time();
+        }
+        if owner == Owner::User && self.policy.known.ends {
+            self.policy.ended(&self.state.board, id);
+        }
     }
 
     #[cold]

@@ -269,9 +269,18 @@ impl Device {
         self.transactions.enqueue(read, &mut self.policy, &mut self.state);
     }
 
-    /// The read of a translation page has ended: its entries are known.
+    /// A translation page has been read or written.
     #[cold]
-    pub(super) fn translation_page_read(&mut self, page: Lpn) {
+    pub(super) fn translation_page_ended(&mut self, id: TxnId) {
+        let Transaction { lpn, op, .. } = *self.state.board.txn(id);
+        match op {
+            FlashOp::Read => self.translation_page_read(lpn),
+            _ => self.page_order.write_ended(lpn, id),
+        }
+    }
+
+    /// The read of a translation page has ended: its entries are known.
+    fn translation_page_read(&mut self, page: Lpn) {
         let Some(translation) = &mut self.translation else { return };
         let (id, waiters, whole, rewrite) = translation.take_read(page);
         self.go_on(&waiters);

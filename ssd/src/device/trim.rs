@@ -139,10 +139,11 @@ impl Device {
         self.state.log(|| Event::Ended { txn: serial, end: End::Trimmed, paused: Duration::ZERO });
         self.ftl.count_version(lpn);
         self.page_order.trimmed += 1;
-        if owner == Owner::Buffer
-            && let Some(buffer) = self.buffer.as_mut().filter(|buffer| !buffer.merges)
-        {
-            buffer.give_back(flow);
+        if owner == Owner::Buffer {
+            if let Some(buffer) = self.buffer.as_mut().filter(|buffer| !buffer.merges) {
+                buffer.give_back(flow);
+            }
+            self.durability.iter_mut().for_each(|durability| durability.program_gone(lpn));
         }
         if request != RequestSlot::MAX {
             self.page_ended(id, request, tag);
@@ -163,7 +164,10 @@ impl Device {
             let runs = txn.stage == Stage::InService && txn.op == FlashOp::Program;
             runs && txn.lpn == lpn && txn.owner == Owner::Buffer && txn.tag & tag::TRIMMED == 0
         };
-        self.state.board.txns.iter_mut().filter(|txn| is_it(txn)).for_each(|program| program.tag |= tag::TRIMMED);
+        for program in self.state.board.txns.iter_mut().filter(|txn| is_it(txn)) {
+            program.tag |= tag::TRIMMED;
+            self.durability.iter_mut().for_each(|durability| durability.program_gone(lpn));
+        }
     }
 
     /// The pages of waiting writes that are trimmed need no space in the buffer: they are done.

@@ -105,6 +105,9 @@ impl Device {
         let bytes = self.transactions.page_on_bus();
         let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
         let program = create(no_request, flow, Owner::Buffer, op, lpn, plane, bytes, &mut self.state);
+        if let Some(durability) = &mut self.durability {
+            durability.program_created(lpn);
+        }
         let place = self.supersede(program, lpn);
         if self.translation.is_some() && place.is_none() && self.program_awaits_entry(program, false) {
             return;
@@ -123,8 +126,13 @@ impl Device {
         } else {
             buffer.give_back(flow);
         }
-        if tag & tag::TRIMMED == 0 && self.durability.as_ref().is_some_and(|durability| !durability.is_idle()) {
-            self.page_is_durable(lpn, flow, serial);
+        if tag & tag::TRIMMED == 0
+            && let Some(durability) = &mut self.durability
+        {
+            durability.program_gone(lpn);
+            if !durability.is_idle() {
+                self.page_is_durable(lpn, flow, serial);
+            }
         }
         // It has ended: what is stored from now on does not wait for it.
         self.state.board.txn_mut(id).tag |= tag::TRIMMED;

@@ -101,8 +101,12 @@ impl Map {
     /// first state ends.
     #[inline]
     pub fn home(&self, lpn: Lpn) -> (PlaneId, u32) {
-        let is_data = lpn.0 < self.logical_pages;
-        self.stripe.home(if is_data { lpn } else { Lpn(lpn.0 - self.logical_pages + self.initial.data()) })
+        if lpn.0 < self.logical_pages { self.stripe.home(lpn) } else { self.home_of_translation(lpn) }
+    }
+
+    #[cold]
+    fn home_of_translation(&self, lpn: Lpn) -> (PlaneId, u32) {
+        self.stripe.home(Lpn(lpn.0 - self.logical_pages + self.initial.data()))
     }
 
     /// The plane where `lpn` lies; its home plane if it was never written.
