@@ -173,6 +173,14 @@ fn what_is_off_is_not_in_the_hash() {
     let tlc = |keys: &str| with(&format!("[device]\npreset = \"modern-tlc\"\n{keys}")).hash().unwrap();
     assert_eq!(tlc(""), tlc("buffer.protected = true"));
     assert_ne!(tlc(""), tlc("buffer.protected = false"));
+    // A device of keys alone has those of the default preset below them, and the default of a key that no preset gives is false.
+    let keys = |keys: &str| with(&format!("[device]\n{keys}")).hash().unwrap();
+    assert_eq!((keys(""), keys("buffer.protected = true")), (tlc(""), tlc("")));
+    assert_eq!(keys("buffer.protected = false"), tlc("buffer.protected = false"));
+    let own = "front.depth = 77\nbuffer = { pages = 512, write_back = true, flush_above = 64";
+    let buffered = |more: &str| hash(&format!("{own}{more} }}"));
+    assert_eq!(buffered(""), buffered(", protected = false"));
+    assert_ne!(buffered(""), buffered(", protected = true"));
     assert_eq!(hash(""), hash("retry = { step_ns = 5, initial_age_days = 3 }"));
     assert_eq!(hash(""), hash("retry = { step_ns = 5, states = [] }"));
     assert_ne!(hash(""), hash("retry = { step_ns = 5, states = [{ shares = [0.9, 0.1] }] }"));

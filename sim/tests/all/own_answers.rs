@@ -1,5 +1,5 @@
 //! What the device offers answers and no shipped one uses: where a page is when its write gets a plane, ranking waiting transactions
-//! again, the transactions of a request, and the ends of transactions for a pick answer.
+//! again, the transactions of a request, and the ends of transactions for a pick answer; and that answers are told to prepare.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -9,13 +9,15 @@ use crate::common::play::{Mix, TestRequest, asks, audit_under, conserved};
 use crate::common::{recipe, table1};
 use flashlane_audit::{Formula, Preconditioned};
 use flashlane_core::decide::{
-    Group, Keeps, Needs, Order, OrderDeclares, PageWrite, Pick, PickDeclares, Place, PlaceDeclares, Position,
-    Promotion, Scope,
+    Admit, AdmitDeclares, Cancel, CancelDeclares, Collect, CollectDeclares, Commands, Fetch, GcPrecedence, Group,
+    Keeps, Needs, Order, OrderDeclares, PageWrite, Pick, PickDeclares, Place, PlaceDeclares, Position, Preempt,
+    PreemptDeclares, Promotion, Question, Scheduler, Scope,
 };
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Lpn, Owner, PlaneId, QueueId, TxnId, UnitId};
+use flashlane_core::{Board, Duration, Lpn, Owner, PlaneId, QueueId, TxnId, UnitId};
 use flashlane_sched::catalogue::build;
+use flashlane_ssd::Device;
 use flashlane_ssd::config::{Config, FlowConfig, Precondition};
 use rand_pcg::Pcg64Mcg;
 
@@ -109,7 +111,7 @@ impl Order for FewestUnits {
             for (place, &txn) in sorted.iter().enumerate() {
                 let from = now.iter().position(|&other| other == txn).expect("it waits");
                 if from != place {
-                    promotions.push(Promotion { txn, in_front_of: now[place], charge: flashlane_core::Duration::ZERO });
+                    promotions.push(Promotion { txn, in_front_of: now[place], charge: Duration::ZERO });
                     now.remove(from);
                     now.insert(place, txn);
                     self.0.fetch_add(1, Relaxed);
@@ -173,4 +175,83 @@ fn waiting_transactions_are_ranked_again() {
     let [moves, choices, ends] = [moves, choices, ends].map(|count| count.load(Relaxed));
     assert_eq!(ends, ended);
     assert!(moves > 300 && choices > 300 && ends > 1000, "{moves} moves, {choices} choices, {ends} ends");
+}
+
+/// An answer that notes for which question it is told to prepare.
+struct Notes<T: ?Sized> {
+    answer: Box<T>,
+    question: Question,
+    told: Arc<Mutex<Vec<Question>>>,
+}
+
+impl<T: ?Sized> Notes<T> {
+    fn boxed(answer: Box<T>, question: Question, told: &Arc<Mutex<Vec<Question>>>) -> Box<Notes<T>> {
+        Box::new(Notes { answer, question, told: told.clone() })
+    }
+}
+
+/// An answer to a question that prepares by a note and does all else as the one inside.
+macro_rules! notes {
+    ($Question:ident, $Declares:ident, $(fn $ask:ident(&mut self $(, $name:ident: $Of:ty)*) $(-> $Answer:ty)?;)*) => {
+        impl $Question for Notes<dyn $Question> {
+            fn declares(&self) -> $Declares {
+                self.answer.declares()
+            }
+
+            fn prepare(&mut self, board: &Board) {
+                self.told.lock().expect("no panic").push(self.question);
+                self.answer.prepare(board);
+            }
+
+            $(fn $ask(&mut self $(, $name: $Of)*) $(-> $Answer)? {
+                self.answer.$ask($($name),*)
+            })*
+        }
+    };
+}
+
+notes! { Admit, AdmitDeclares, fn next(&mut self, board: &Board, commands: &dyn Commands) -> Option<Fetch>; }
+notes! { Place, PlaceDeclares, fn plane(&mut self, board: &Board, page: PageWrite) -> PlaneId; }
+notes! { Order, OrderDeclares, fn position(&mut self, board: &Board, txn: TxnId, queue: QueueId) -> Position; }
+notes! { Pick, PickDeclares, fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group); }
+notes! {
+    Preempt, PreemptDeclares,
+    fn pause(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration>;
+    fn serve(&mut self, board: &Board, unit: UnitId, read: TxnId) -> Option<Duration>;
+}
+notes! { Collect, CollectDeclares, fn precedence(&mut self, board: &Board, unit: UnitId) -> GcPrecedence; }
+notes! { Cancel, CancelDeclares, fn drops(&mut self, board: &Board, old: TxnId) -> bool; }
+
+/// The answers to all seven questions are told once to prepare, before the device takes a request, and those of another scheduler when it
+/// takes the place of the first.
+#[test]
+fn all_seven_answers_are_told_to_prepare() {
+    let config = config();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let scheduler = || {
+        let Scheduler { admit, place, order, pick, preempt, collect, cancel } =
+            build(&recipe("fr-fcfs", &[])).expect("a scheduler");
+        Scheduler {
+            admit: Notes::boxed(admit, Question::Admit, &told),
+            place: Notes::boxed(place, Question::Place, &told),
+            order: Notes::boxed(order, Question::Order, &told),
+            pick: Notes::boxed(pick, Question::Pick, &told),
+            preempt: Notes::boxed(preempt, Question::Preempt, &told),
+            collect: Notes::boxed(collect, Question::Collect, &told),
+            cancel: Notes::boxed(cancel, Question::Cancel, &told),
+        }
+    };
+    let all_told = || {
+        let mut told = std::mem::take(&mut *told.lock().expect("no panic"));
+        told.sort_by_key(|question| *question as usize);
+        told == Question::ALL
+    };
+    let mut device = Device::new(&config, scheduler()).expect("legal");
+    assert!(all_told(), "when the device is built");
+    device.change_scheduler(&config, scheduler());
+    assert!(all_told(), "when the scheduler is changed");
+    let asks = load(&config, 400_000);
+    let (run, _) = audit_under(&config, scheduler(), &asks, &mut |_| {}).expect("no rule broken");
+    conserved(&asks, &run.completions).expect("all done");
+    assert!(all_told(), "once in a run");
 }
