@@ -63,7 +63,7 @@ impl Device {
         self.page_order.set_pages_move(!known.static_place);
         let old = &self.transactions;
         let (ended, partial_reads) = (old.ended, old.partial_reads);
-        self.transactions = Transactions::new(config, &self.state.board, old.address_reads);
+        self.transactions = Transactions::new(config, &self.policy.known, &self.state.board, old.address_reads);
         (self.transactions.ended, self.transactions.partial_reads) = (ended, partial_reads);
         self.gather_anew(config);
         self.gc.idle_ends = Time::NEVER;

@@ -218,7 +218,7 @@ impl Device {
         let wordlines = Wordlines::of(config, &policy);
         let mut device = Device {
             frontend: Frontend::new(config, policy.known.needs.decision),
-            transactions: Transactions::new(config, &board, address_reads),
+            transactions: Transactions::new(config, &policy.known, &board, address_reads),
             page_order: PageOrder::new(!policy.known.static_place),
             state: State::new(board),
             policy,

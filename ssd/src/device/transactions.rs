@@ -12,9 +12,9 @@ use super::followers::Followers;
 use super::overtaking::Overtaking;
 use super::page_order::QueuePlacement;
 use super::slack::{charge_from, charge_programs};
-use crate::config::{Config, UnmappedReads};
+use crate::config::{self, Config, UnmappedReads};
 use crate::frontend::RequestSlot;
-use crate::policy::Policy;
+use crate::policy::{Known, Policy};
 use crate::shared::State;
 
 /// Transactions of the host and the buffer: how they are made, and the order of arrival of those that wait.
@@ -35,6 +35,8 @@ pub(super) struct Transactions {
     unmapped_from_memory: bool,
     /// Whether the entry of a page is looked up before a read of it becomes a transaction.
     looks_up_reads: bool,
+    /// Requests take no more than their transactions: no estimates or lists of them, no buffer, no look-ups in the map, no serial service.
+    plain: bool,
     /// How many have ended, those of garbage collection included.
     pub(super) ended: u64,
     /// Reads of read-modify-write.
@@ -45,9 +47,27 @@ impl Device {
     /// Splits a read or a write into pages: each is served from memory or becomes a transaction.
     #[inline(always)]
     pub(super) fn split_data(&mut self, slot: RequestSlot, request: &ActiveRequest) {
-        self.begin_pages();
+        if self.transactions.plain {
+            self.split::<true>(slot, request);
+        } else {
+            self.split_not_plain(slot);
+        }
+    }
+
+    #[inline(never)]
+    fn split_not_plain(&mut self, slot: RequestSlot) {
+        let request = self.state.board.requests[slot as usize];
+        self.split::<false>(slot, &request);
+    }
+
+    /// The same where pages take no more than their transactions (`PLAIN`, which is [`Transactions::plain`]), or whatever they take.
+    #[inline(always)]
+    fn split<const PLAIN: bool>(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        if !PLAIN {
+            self.begin_pages();
+        }
         self.transactions.overtaking.enters(request);
-        if let Some(serial) = &mut self.serial {
+        if !PLAIN && let Some(serial) = &mut self.serial {
             serial.serve(slot, request, &mut self.frontend, &mut self.buffer, &mut self.state);
             if self.durability.is_some() {
                 self.pages_stored_serially(slot, request);
@@ -58,25 +78,29 @@ impl Device {
         if request.op == Op::Read {
             let mut from_memory = false;
             for i in 0..request.pages {
-                from_memory |= self.read_page(slot, request, i);
+                from_memory |= self.read_page::<PLAIN>(slot, request, i);
             }
-            self.estimate_request(request);
+            if !PLAIN {
+                self.estimate_request(request);
+            }
             if from_memory {
                 self.frontend.serve_if_done(slot, &mut self.state);
             }
-        } else if self.buffer.as_ref().is_some_and(|b| b.write_back) {
+        } else if !PLAIN && self.buffer.as_ref().is_some_and(|b| b.write_back) {
             self.write_to_buffer(slot, false);
             self.fill_partitions_with_space();
         } else {
             for i in 0..request.pages {
                 let lpn = self.frontend.requests.page(slot, request, i);
-                if let Some(buffer) = &mut self.buffer {
+                if !PLAIN && let Some(buffer) = &mut self.buffer {
                     // The buffer is a read cache here: a write updates the page if it is cached.
                     buffer.read(lpn);
                 }
-                self.write_page(slot, request, lpn, i);
+                self.write_page::<PLAIN>(slot, request, lpn, i);
             }
-            self.estimate_request(request);
+            if !PLAIN {
+                self.estimate_request(request);
+            }
         }
     }
 
@@ -113,15 +137,19 @@ impl Device {
     /// Serves one page of a read. Returns whether memory serves it: the buffer has it, or a write of it has not ended or waits for
     /// space in the buffer.
     #[inline(always)]
-    fn read_page(&mut self, slot: RequestSlot, request: &ActiveRequest, i: u32) -> bool {
+    fn read_page<const PLAIN: bool>(&mut self, slot: RequestSlot, request: &ActiveRequest, i: u32) -> bool {
         let lpn = self.frontend.requests.page(slot, request, i);
+        if PLAIN && self.page_order.youngest_write(lpn).is_none() {
+            self.read_flash::<true>(slot, request, lpn, i);
+            return false;
+        }
         if self.serves_from_memory(slot, lpn) {
             return true;
         }
         if self.transactions.looks_up_reads {
             return self.read_by_map(slot, lpn, i);
         }
-        self.read_flash(slot, request, lpn, i);
+        self.read_flash::<false>(slot, request, lpn, i);
         false
     }
 
@@ -142,7 +170,7 @@ impl Device {
         if is_blank {
             self.frontend.page_from_memory(slot, lpn, &mut self.state);
         } else {
-            self.read_flash(slot, request, lpn, i);
+            self.read_flash::<false>(slot, request, lpn, i);
         }
         is_blank
     }
@@ -160,11 +188,13 @@ impl Device {
 
     /// Creates the transaction of a page of a read.
     #[inline(always)]
-    fn read_flash(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
+    fn read_flash<const PLAIN: bool>(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
         let bytes = self.transactions.on_bus(request.bytes_of(i, self.transactions.page_bytes));
         let plane = self.ftl.map.plane_of(lpn);
         let read = create(slot, request.flow, Owner::User, FlashOp::Read, lpn, plane, bytes, &mut self.state);
-        self.is_of_request(read);
+        if !PLAIN {
+            self.is_of_request(read);
+        }
         self.page_order.add_read(lpn, read);
         if self.transactions.address_reads {
             self.look_up(read, lpn);
@@ -174,7 +204,7 @@ impl Device {
 
     /// Serves one page of a write.
     #[inline(always)]
-    fn write_page(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
+    fn write_page<const PLAIN: bool>(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
         let flow = request.flow;
         let page_bytes = self.transactions.page_bytes;
         let bytes = request.bytes_of(i, page_bytes);
@@ -183,9 +213,11 @@ impl Device {
         let reads_first = partial && self.page_order.youngest_write(lpn).is_none() && self.has_data(lpn);
         let plane = self.place(lpn);
         let program = create(slot, flow, Owner::User, FlashOp::Program, lpn, plane, on_bus, &mut self.state);
-        self.is_of_request(program);
+        if !PLAIN {
+            self.is_of_request(program);
+        }
         let place = self.supersede(program, lpn);
-        if self.translation.is_some() && place.is_none() && self.program_awaits_entry(program, reads_first) {
+        if !PLAIN && self.translation.is_some() && place.is_none() && self.program_awaits_entry(program, reads_first) {
             return;
         }
         if reads_first {
@@ -318,7 +350,10 @@ pub(super) fn create(
 
 impl Transactions {
     /// Nothing waits on `board`; `address_reads` if reads need their physical address before they begin.
-    pub(super) fn new(config: &Config, board: &Board, address_reads: bool) -> Transactions {
+    pub(super) fn new(config: &Config, known: &Known, board: &Board, address_reads: bool) -> Transactions {
+        let looks_up_reads = config.mapping.is_some() || config.unmap.reads == UnmappedReads::Memory;
+        let follows_requests = known.needs.estimates || known.keeps.request_pages;
+        let is_serial = matches!(config.front.service, config::Service::Serial { .. });
         Transactions {
             overtaking: Overtaking::new(board),
             followers: Followers::default(),
@@ -327,7 +362,8 @@ impl Transactions {
             read_modify_write: config.ftl.read_modify_write,
             address_reads,
             unmapped_from_memory: config.unmap.reads == UnmappedReads::Memory,
-            looks_up_reads: config.mapping.is_some() || config.unmap.reads == UnmappedReads::Memory,
+            looks_up_reads,
+            plain: !(looks_up_reads || follows_requests || is_serial || config.buffer.is_some()),
             ended: 0,
             partial_reads: 0,
         }
