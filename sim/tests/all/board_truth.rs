@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::common::play::{self, Mix, TestRequest, asks};
-use crate::common::{recipe, table1};
+use crate::common::{recipe, slc_cache, table1};
 use flashlane_audit::{Formula, Preconditioned};
 use flashlane_core::board::{FlowFigures, GcWaiting, Plane, Service, Unit};
 use flashlane_core::decide::{Keeps, PageWrite, Place, PlaceDeclares, Placement};
@@ -195,18 +195,20 @@ impl Truth {
                 }
                 self.planes[plane.index()].valid_pages += u32::from(self.valid);
             }
-            Event::Erased { plane, block } => {
-                self.victims[plane.index()] = None;
-                let is_static = block >= self.config.native_blocks();
-                let block = plane.index() * self.geometry.blocks_per_plane as usize + block as usize;
-                self.written[block] = 0;
-                self.slc[block] = is_static;
-                self.planes[plane.index()].collecting = false;
-                for flow in self.flows.iter_mut().filter(|_| self.owned) {
-                    flow.programmed_at_erase = flow.programmed;
-                }
-            }
+            Event::Erased { plane, block } => self.erased(plane, block),
             _ => {}
+        }
+    }
+
+    fn erased(&mut self, plane: PlaneId, block: u32) {
+        self.victims[plane.index()] = None;
+        let is_static = block >= self.config.native_blocks();
+        let block = plane.index() * self.geometry.blocks_per_plane as usize + block as usize;
+        self.written[block] = 0;
+        self.slc[block] = is_static;
+        self.planes[plane.index()].collecting = false;
+        for flow in self.flows.iter_mut().filter(|_| self.owned) {
+            flow.programmed_at_erase = flow.programmed;
         }
     }
 
@@ -386,16 +388,7 @@ fn narrow(protocol: Protocol) -> Config {
 fn with_slc(full: FullCache, dynamic: bool) -> Config {
     let mut config = small_gc_drive();
     config.ftl.logical_pages = config.geometry.planes() * 8 * 13;
-    config.slc = Some(SlcCache {
-        static_blocks: 2,
-        dynamic,
-        bits: 2,
-        read: Duration::from_us(25),
-        program: Duration::from_us(200),
-        erase: Duration::from_us(2_000),
-        idle: Some(Duration::from_us(500)),
-        full,
-    });
+    config.slc = Some(SlcCache { dynamic, idle: Some(Duration::from_us(500)), full, ..slc_cache(2, 2) });
     config
 }
 

@@ -1,8 +1,8 @@
 //! Flushes and writes with FUA (model 0.13): exact scenes. The plain model of them is that of the buffer (`buffer_model`).
 
-use crate::common::play::{RunResult, TestRequest, Touch, audit};
+use crate::common::play::{TestRequest, ends_under, flush, fua, page};
 use crate::common::{device, one_plane, recipe, write_back};
-use flashlane_core::Op::{self, Flush, Read, Write};
+use flashlane_core::Op::{Flush, Read, Write};
 use flashlane_core::decide::Question;
 use flashlane_core::{Extent, FlowId, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
@@ -21,25 +21,6 @@ fn drive() -> Config {
     config.precondition = Precondition::Filled { per_mille: 1000 };
     config.buffer = Some(write_back(4, 4));
     config
-}
-
-fn page(at: u64, op: Op, number: u64) -> TestRequest {
-    TestRequest { at, flow: 0, op, touch: Touch::Bytes(number * 8_192, 8_192) }
-}
-
-fn fua(at: u64, number: u64) -> TestRequest {
-    TestRequest { at, flow: 0, op: Write, touch: Touch::Fua(number * 8_192, 8_192) }
-}
-
-fn flush(at: u64) -> TestRequest {
-    TestRequest { at, flow: 0, op: Flush, touch: Touch::Bytes(0, 0) }
-}
-
-/// When each request is done, and the totals.
-fn ends_under(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> (Vec<u64>, Totals) {
-    let RunResult { mut completions, totals } = audit(config, recipe, asks).unwrap_or_else(|why| panic!("{why}")).0;
-    completions.sort_by_key(|completion| completion.id);
-    (completions.iter().map(|completion| completion.done.ns()).collect(), totals)
 }
 
 fn ends(config: &Config, asks: &[TestRequest]) -> (Vec<u64>, Totals) {

@@ -2,14 +2,14 @@
 
 mod model;
 
-use crate::common::play::{RunResult, TestRequest, Touch, audit};
-use crate::common::{device, drain, one_plane, recipe, table1, write_back};
-use flashlane_core::Op::{self, Flush, Read, Trim, Write};
+use crate::common::play::{TestRequest, ends_under, flush, fua, page};
+use crate::common::{device, drain, one_plane, recipe, slc_cache, table1, write_back};
+use flashlane_core::Op::{Read, Trim, Write};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Time};
-use flashlane_sched::catalogue::{Question, Recipe, build};
-use flashlane_ssd::config::{Config, FullCache, Latency, PageTimes, Precondition, Protocol, Service, SlcCache};
+use flashlane_sched::catalogue::{Question, build};
+use flashlane_ssd::config::{Config, Latency, PageTimes, Precondition, Protocol, Service};
 use flashlane_ssd::{Device, Totals};
 
 /// Array times, bus time of a page, memory, ns.
@@ -33,25 +33,6 @@ fn drive() -> Config {
     config.buffer = Some(write_back(6, 0));
     config.check().expect("a legal device");
     config
-}
-
-fn page(at: u64, op: Op, number: u64) -> TestRequest {
-    TestRequest { at, flow: 0, op, touch: Touch::Bytes(number * 8_192, 8_192) }
-}
-
-fn fua(at: u64, number: u64) -> TestRequest {
-    TestRequest { at, flow: 0, op: Write, touch: Touch::Fua(number * 8_192, 8_192) }
-}
-
-fn flush(at: u64) -> TestRequest {
-    TestRequest { at, flow: 0, op: Flush, touch: Touch::Bytes(0, 0) }
-}
-
-/// When each request is done, and the totals.
-fn ends_under(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> (Vec<u64>, Totals) {
-    let RunResult { mut completions, totals } = audit(config, recipe, asks).unwrap_or_else(|why| panic!("{why}")).0;
-    completions.sort_by_key(|completion| completion.id);
-    (completions.iter().map(|completion| completion.done.ns()).collect(), totals)
 }
 
 fn ends(config: &Config, asks: &[TestRequest]) -> (Vec<u64>, Totals) {
@@ -273,16 +254,7 @@ fn folding_writes_wordlines() {
     let mut config = drive();
     let (slc_read, slc_program, slc_erase) = (25_000, 200_000, 2_000_000);
     config.buffer = None;
-    config.slc = Some(SlcCache {
-        static_blocks: 1,
-        dynamic: false,
-        bits: 3,
-        read: Duration::from_ns(slc_read),
-        program: Duration::from_ns(slc_program),
-        erase: Duration::from_ns(slc_erase),
-        idle: None,
-        full: FullCache::Fold,
-    });
+    config.slc = Some(slc_cache(1, 3));
     config.check().expect("a legal device");
     let asks: Vec<TestRequest> = (0..5).map(|number| page(0, Write, number)).collect();
     let mut atomic = recipe("fcfs", &[]);

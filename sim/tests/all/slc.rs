@@ -2,9 +2,9 @@
 
 mod model;
 
-use crate::common::play::{self, TestRequest, Touch, Wake};
-use crate::common::{device, drain, ends, one_plane, recipe, scene, write_back};
-use flashlane_core::Op::{Flush, Read, Trim, Write};
+use crate::common::play::{self, TestRequest, Touch, Wake, flush};
+use crate::common::{device, drain, ends, one_plane, recipe, scene, slc_cache, write_back};
+use flashlane_core::Op::{Read, Trim, Write};
 use flashlane_core::event::{End, Event};
 use flashlane_core::{Duration, Lpn, Op, Owner, Time};
 use flashlane_sched::catalogue::{Question, Recipe};
@@ -33,16 +33,7 @@ fn config(static_blocks: u32, full: FullCache, idle: Option<u64>) -> Config {
     let mut config = one_plane();
     config.geometry.pages_per_block = 12;
     config.ftl.logical_pages = 480;
-    config.slc = Some(SlcCache {
-        static_blocks,
-        dynamic: false,
-        bits: 3,
-        read: Duration::from_ns(READ),
-        program: Duration::from_ns(PROGRAM),
-        erase: Duration::from_ns(ERASE),
-        idle: idle.map(Duration::from_ns),
-        full,
-    });
+    config.slc = Some(SlcCache { idle: idle.map(Duration::from_ns), full, ..slc_cache(static_blocks, 3) });
     config.check().expect("a legal device");
     config
 }
@@ -82,10 +73,6 @@ fn totals(config: &Config, collect: &str, asks: &[TestRequest]) -> (Vec<u64>, To
 
 fn trim(at: u64, pages: std::ops::Range<u32>) -> TestRequest {
     TestRequest { at, flow: 0, op: Trim, touch: Touch::Pages(pages.map(Lpn).collect()) }
-}
-
-fn flush(at: u64) -> TestRequest {
-    TestRequest { at, flow: 0, op: Flush, touch: Touch::Bytes(0, 0) }
 }
 
 /// A burst that fits runs at the speed of SLC mode, and its pages are read at that speed; what was there before is not.

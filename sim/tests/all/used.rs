@@ -1,7 +1,7 @@
 //! A used drive's state, stored and taken up by a device built later: it acts as the one that was used.
 
 use crate::common::play::{Mix, TestRequest, asks, hand_over};
-use crate::common::table1;
+use crate::common::{slc_cache, table1};
 use flashlane_audit::{Auditor, Policy, Start};
 use flashlane_core::{Completion, Duration, PlaneId, Time};
 use flashlane_sched::catalogue::{Recipe, build, schedulers};
@@ -56,16 +56,9 @@ fn with_slc(dynamic: bool) -> Config {
     let mut config = with_mapping();
     config.ftl.logical_pages = config.geometry.planes() * 16 * 9;
     config.buffer = with_buffer().buffer;
-    config.slc = Some(SlcCache {
-        static_blocks: 2,
-        dynamic,
-        bits: 2,
-        read: Duration::from_us(25),
-        program: Duration::from_us(200),
-        erase: Duration::from_us(2000),
-        idle: (!dynamic).then(|| Duration::from_us(300)),
-        full: if dynamic { FullCache::Direct } else { FullCache::Fold },
-    });
+    let (idle, full) =
+        if dynamic { (None, FullCache::Direct) } else { (Some(Duration::from_us(300)), FullCache::Fold) };
+    config.slc = Some(SlcCache { dynamic, idle, full, ..slc_cache(2, 2) });
     config
 }
 

@@ -103,6 +103,20 @@ pub fn write_back(pages: u32, flush_above: u32) -> Buffer {
     }
 }
 
+/// So many static blocks of a plane in SLC mode, with a third or less of the array times of Table 1; folded only when they are full.
+pub fn slc_cache(static_blocks: u32, bits: u32) -> SlcCache {
+    SlcCache {
+        static_blocks,
+        dynamic: false,
+        bits,
+        read: Duration::from_us(25),
+        program: Duration::from_us(200),
+        erase: Duration::from_us(2_000),
+        idle: None,
+        full: FullCache::Fold,
+    }
+}
+
 /// One unit-cycle, in ns.
 pub const CYCLE: u64 = 1000;
 

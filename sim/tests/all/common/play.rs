@@ -235,6 +235,28 @@ fn left(device: &Device) -> String {
     text
 }
 
+/// A request of the whole page `number`, of 8 KiB.
+pub fn page(at: u64, op: Op, number: u64) -> TestRequest {
+    TestRequest { at, flow: 0, op, touch: Touch::Bytes(number * 8_192, 8_192) }
+}
+
+/// A write of a whole page that ends only once the flash has it.
+pub fn fua(at: u64, number: u64) -> TestRequest {
+    TestRequest { at, flow: 0, op: Op::Write, touch: Touch::Fua(number * 8_192, 8_192) }
+}
+
+/// A flush.
+pub fn flush(at: u64) -> TestRequest {
+    TestRequest { at, flow: 0, op: Op::Flush, touch: Touch::Bytes(0, 0) }
+}
+
+/// When each request is done, and the totals, of an audited run.
+pub fn ends_under(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> (Vec<u64>, Totals) {
+    let RunResult { mut completions, totals } = audit(config, recipe, asks).unwrap_or_else(|why| panic!("{why}")).0;
+    completions.sort_by_key(|completion| completion.id);
+    (completions.iter().map(|completion| completion.done.ns()).collect(), totals)
+}
+
 /// Checks that every request completed exactly once, unchanged, not before its arrival, in order of time.
 pub fn conserved(asks: &[TestRequest], completions: &[Completion]) -> Result<(), String> {
     let mut seen = vec![false; asks.len()];
