@@ -362,9 +362,9 @@ impl Worker {
                 match task {
                     Task::Durable(pages) => store.durable(&pages),
                     Task::Do(job) => {
-                        // At the end nobody fetches it.
+                        // At the end of the server the result is not read.
                         let _ = finished.send(store.act(job));
-                        // Full only after 2^64 jobs that nobody has fetched.
+                        // The counter is full only after 2^64 results that have not been read.
                         let _ = rustix::io::write(&own, &1_u64.to_ne_bytes());
                     }
                 }
@@ -471,6 +471,21 @@ mod tests {
         }
         let kept = std::fs::read(folder.path().join("drive")).expect("the file");
         assert_eq!((kept.len() as u64, kept[0], kept[kept.len() - 1]), (size, 1, 4));
+    }
+
+    /// File systems in memory make holes, and have no zeroes without data: those are written.
+    #[test]
+    fn zeroes_are_written_where_the_file_system_has_none() {
+        let Ok(folder) = tempfile::tempdir_in("/dev/shm") else { return };
+        let size = 3 << 20;
+        let mut contents = Contents::open(&Place::File(folder.path().join("drive")), size, 4096).expect("contents");
+        let mut plain = vec![7; size as usize];
+        write(&mut contents, 0, &plain);
+        for (offset, length, keep) in [(500, 1_500_000, true), (2_000_000, 3, true), (2_100_000, 40_000, false)] {
+            plain[offset as usize..(offset + length) as usize].fill(0);
+            act(&mut contents, Job { ticket: 9, offset, work: Work::Zero { length, keep, force: false } });
+        }
+        assert!(read(&mut contents, 0, size as usize) == plain);
     }
 
     #[test]
