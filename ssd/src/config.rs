@@ -2,8 +2,10 @@
 //!
 //! Plain values. [`Config::check`] returns the first that is out of range, with its key, its value and what is legal.
 
+mod front;
 mod latency;
 mod one_shot;
+mod slc;
 
 use alloc::format;
 use alloc::string::String;
@@ -14,7 +16,12 @@ use flashlane_core::choices;
 use flashlane_core::geometry::AllocationOrder;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry};
+pub use front::{Charge, Front, Protocol, Service};
 pub use latency::{Latency, PageTimes};
+pub use slc::{FullCache, SlcCache};
+
+/// An hour, ns: the greatest legal value of most times.
+const HOUR: u64 = 3_600_000_000_000;
 
 /// Largest number of flows of a device.
 pub const MAX_FLOWS: usize = 1024;
@@ -339,7 +346,6 @@ impl Config {
     }
 
     fn check_times(&self) -> Result<(), ConfigError> {
-        const HOUR: u64 = 3_600_000_000_000;
         for (key, latency) in
             [("nand.read", self.nand.read), ("nand.program", self.nand.program), ("nand.erase", self.nand.erase)]
         {
@@ -412,42 +418,6 @@ impl Config {
         }
         let all = u64::from(self.ftl.logical_pages) + u64::from(self.translation_pages());
         range("logical and translation pages", all, 1, u32::MAX as u64 - 2)
-    }
-
-    fn check_slc(&self) -> Result<(), ConfigError> {
-        const HOUR: u64 = 3_600_000_000_000;
-        let Some(slc) = &self.slc else { return Ok(()) };
-        let g = &self.geometry;
-        range("slc.bits", slc.bits as u64, 2, PageTimes::MOST_BITS as u64)?;
-        if !g.pages_per_block.is_multiple_of(slc.bits) {
-            let legal = format!("must be a divisor of geometry.pages_per_block, which is {}", g.pages_per_block);
-            return Err(error("slc.bits", slc.bits, &legal));
-        }
-        range("slc.static_blocks", slc.static_blocks as u64, u64::from(!slc.dynamic), g.blocks_per_plane as u64 - 1)?;
-        for (key, time) in [("slc.read", slc.read), ("slc.program", slc.program), ("slc.erase", slc.erase)] {
-            range(key, time.ns(), 1, HOUR)?;
-        }
-        if let Some(idle) = slc.idle {
-            range("slc.idle", idle.ns(), 0, 24 * HOUR)?;
-        }
-        if matches!(self.front.service, Service::Serial { .. }) {
-            let legal = String::from("has no flash whose blocks could be in SLC mode; leave [device.slc] out");
-            return Err(ConfigError { key: "slc (with serial service)", value: String::from("serial"), legal });
-        }
-        Ok(())
-    }
-
-    /// Blocks of a plane without the static ones of the SLC cache.
-    pub fn native_blocks(&self) -> u32 {
-        self.geometry.blocks_per_plane - self.slc.as_ref().map_or(0, |slc| slc.static_blocks)
-    }
-
-    /// What the static blocks of the SLC cache leave, for a message.
-    fn beside_static_blocks(&self) -> String {
-        match self.slc.as_ref().map_or(0, |slc| slc.static_blocks) {
-            0 => String::new(),
-            blocks => format!(", {blocks} of which are always in SLC mode (slc.static_blocks),"),
-        }
     }
 
     fn check_ftl(&self) -> Result<(), ConfigError> {
@@ -613,37 +583,6 @@ impl RetryState {
     pub const MOST_STEPS: usize = 31;
 }
 
-/// Blocks in SLC mode, with one bit a cell, that take writes first.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SlcCache {
-    /// Blocks of a plane that are always in SLC mode: its last ones. They hold no data before the first request.
-    pub static_blocks: u32,
-    /// Free blocks beyond [`Gc::start_blocks`] may be opened in SLC mode too, until they are erased.
-    pub dynamic: bool,
-    /// Bits a cell of the other blocks: a block in SLC mode has `pages_per_block / bits` pages.
-    pub bits: u32,
-    /// Array time of a page read in SLC mode.
-    pub read: Duration,
-    /// Array time of a page program in SLC mode.
-    pub program: Duration,
-    /// Array time of an erase of a block in SLC mode.
-    pub erase: Duration,
-    /// Folding begins when no user transaction has been in the device for this long; `None` for never.
-    pub idle: Option<Duration>,
-    /// What a write does when the cache is full.
-    pub full: FullCache,
-}
-
-choices! {
-    /// What a write does when the SLC cache is full.
-    pub enum FullCache {
-        /// It waits until a block has been folded.
-        Fold = "fold",
-        /// It goes to native cells.
-        Direct = "direct",
-    }
-}
-
 /// A channel bus.
 #[derive(Clone, Debug)]
 pub struct Bus {
@@ -683,63 +622,4 @@ choices! {
         /// Only while the bus is free too, as MQSim does.
         BusIdle = "bus-idle",
     }
-}
-
-// The host interface: protocol, limits, link, and how commands in the device are served.
-
-/// Host interface.
-#[derive(Clone, Debug)]
-pub struct Front {
-    /// Protocol.
-    pub protocol: Protocol,
-    /// Commands the device holds at a time, all flows together; more wait in their queues.
-    pub in_flight: u32,
-    /// Transactions a unit's read queue and write queue hold; commands that need more wait in the host interface.
-    pub queue_capacity: [u32; 2],
-    /// Link to the host: bytes per second in each direction; 0 for no limit.
-    pub link_bytes_per_s: u64,
-    /// Link latency, each way.
-    pub link_latency: Duration,
-    /// How commands in the device are served.
-    pub service: Service,
-}
-
-/// How commands in the device are served.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Service {
-    /// By the flash: a command's pages become transactions of units that work at the same time.
-    Parallel,
-    /// One command after the other, each for the page times of what it misses in the buffer, without flash, map or garbage
-    /// collection (model 5.1, D-NCQ-04).
-    Serial {
-        /// Pages served at a time.
-        cluster: u32,
-        /// What a write pays for.
-        charge: Charge,
-    },
-}
-
-choices! {
-    /// What a write pays for under serial service (D-NCQ-06).
-    pub enum Charge {
-        /// The dirty pages that it evicts from the buffer.
-        FreeAware = "free-aware",
-        /// Every page that the buffer does not hold.
-        Literal = "literal",
-    }
-}
-
-/// Host protocol.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Protocol {
-    /// A submission and completion queue for each flow, `depth` commands each; more wait in the host.
-    Nvme {
-        /// Commands a flow may have outstanding.
-        depth: u32,
-    },
-    /// One queue of `depth` tags for all flows.
-    Sata {
-        /// Tags: 32 in the standard.
-        depth: u32,
-    },
 }

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::{Config, ConfigError, FullCache, Latency, PageTimes, Service, error, range};
+use super::{Config, ConfigError, FullCache, HOUR, Latency, PageTimes, Service, error, range};
 
 impl Config {
     /// Whether pages of the buffer are gathered to wordlines: with an SLC cache they go there one by one.
@@ -17,7 +17,6 @@ impl Config {
     }
 
     pub(super) fn check_one_shot(&self) -> Result<(), ConfigError> {
-        const HOUR: u64 = 3_600_000_000_000;
         let (nand, pages) = (&self.nand, self.nand.one_shot_pages);
         range("nand.one_shot_pages", pages.into(), 1, PageTimes::MOST_BITS as u64)?;
         if pages == 1 {

@@ -25,6 +25,7 @@ mod page_order;
 mod scheduling;
 mod serial;
 mod slack;
+mod totals;
 mod transactions;
 mod translation;
 mod trim;
@@ -56,6 +57,7 @@ use migration::Migrations;
 use page_order::PageOrder;
 use serial::Serial;
 use slack::Slack;
+pub use totals::{EraseCounts, MappingTotals, SlcTotals, Totals};
 use transactions::Transactions;
 use translation::Translation;
 pub use used::{SavedUse, UsedState};
@@ -594,184 +596,5 @@ impl Device {
             self.drain_ended();
         }
         true
-    }
-}
-
-// Totals of a run, for summaries.
-
-/// What a device has done since it was built: counters, each a figure of the results.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Totals {
-    /// The instant it has reached.
-    pub now: Time,
-    /// Flash transactions ended, garbage collection included. Under serial service, pages read and written.
-    pub transactions: u64,
-    /// Pages served from the buffer or from a waiting write.
-    pub pages_from_memory: u64,
-    /// Waiting writes dropped because a younger write of their page came.
-    pub cancelled: u64,
-    /// Whether the scheduler moves or drops waiting writes.
-    pub changes_waiting_writes: bool,
-    /// Mapped pages that were trimmed.
-    pub unmapped: u64,
-    /// Waiting writes dropped because their page was trimmed.
-    pub trimmed_writes: u64,
-    /// Waiting writes that moved to a unit with nothing to do.
-    pub moved: u64,
-    /// Reads that kept an older copy of their page, which a younger write took to another plane.
-    pub kept_reads: u64,
-    /// Erases that had to wait for such reads.
-    pub late_erases: u64,
-    /// Pages programmed for the host.
-    pub user_programs: u64,
-    /// Pages programmed by garbage collection.
-    pub gc_programs: u64,
-    /// Pages of wordlines programmed without data; `None` where each page has a program of its own.
-    pub padded: Option<u64>,
-    /// Translation pages programmed because entries of them had changed.
-    pub mapping_programs: u64,
-    /// What the mapping cache did; `None` if memory holds the whole map.
-    pub mapping: Option<MappingTotals>,
-    /// What the SLC cache did; `None` on a device without one.
-    pub slc: Option<SlcTotals>,
-    /// Moves dropped because their page was overwritten first.
-    pub stale_moves: u64,
-    /// Blocks erased.
-    pub erases: u64,
-    /// Victims chosen.
-    pub victims: u64,
-    /// Valid pages in them when they were chosen.
-    pub victim_valid: u64,
-    /// Times a picked program's plane had no free page for it.
-    pub free_page_stalls: u64,
-    /// Times a write did more garbage collection than its share because its plane was short of blocks (D-FLN-13).
-    pub forced_batches: u64,
-    /// Times a program or erase was paused.
-    pub pauses: u64,
-    /// Pages whose reads were tried again, and the further steps they took; `None` where all reads succeed at once.
-    pub retries: Option<[u64; 2]>,
-    /// Commands of several transactions: reads, programs.
-    pub advanced_commands: [u64; 2],
-    /// User transactions that were members of them: reads, programs.
-    pub advanced: [u64; 2],
-    /// Reads of read-modify-write: they read the rest of a page that is written in part.
-    pub partial_reads: u64,
-    /// User transactions dispatched: reads, programs.
-    pub user: [u64; 2],
-    /// Busy time of each unit.
-    pub unit_busy: alloc::vec::Vec<Duration>,
-    /// Busy time of each channel's bus.
-    pub channel_busy: alloc::vec::Vec<Duration>,
-    /// Data phases, and those that found the bus taken.
-    pub transfers: [u64; 2],
-    /// Erase counts of blocks.
-    pub erase_counts: EraseCounts,
-    /// Blocks of the drive.
-    pub blocks: u64,
-}
-
-/// What the mapping cache has done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct MappingTotals {
-    /// Entries that were found in the controller's memory.
-    pub hits: u64,
-    /// Entries that were found in the host's memory.
-    pub host_hits: u64,
-    /// Entries that were found in neither.
-    pub misses: u64,
-    /// Translation pages read, not by garbage collection.
-    pub reads: u64,
-}
-
-/// What the SLC cache did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct SlcTotals {
-    /// Pages programmed in SLC mode, for the host or the mapping cache.
-    pub programs: u64,
-    /// Pages programmed for these in native cells.
-    pub direct: u64,
-    /// Blocks whose folding began.
-    pub folds: u64,
-    /// Pages programmed in native cells by folding.
-    pub folded: u64,
-    /// Valid pages in SLC mode at the end, those of blocks that are being folded aside.
-    pub valid: u64,
-}
-
-/// How often blocks have been erased.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct EraseCounts {
-    /// Least of a block.
-    pub min: u32,
-    /// Greatest of a block.
-    pub max: u32,
-    /// Over all blocks.
-    pub sum: u64,
-}
-
-impl Device {
-    fn mapping_totals(&self) -> Option<MappingTotals> {
-        let (translation, cache) = self.translation.as_ref().zip(self.ftl.cache.as_ref())?;
-        let [hits, host_hits, misses] = cache.looked_up;
-        Some(MappingTotals { hits, host_hits, misses, reads: translation.read })
-    }
-
-    /// Totals since the device was built.
-    pub fn totals(&self) -> Totals {
-        let ftl = &self.ftl.totals;
-        let [reads, writes] = self.serial.as_ref().map_or([0; 2], |serial| serial.served);
-        let unit_counters = || self.state.board.units.iter().map(|u| &u.counters);
-        let pair = |f: fn(&flashlane_core::board::UnitCounters) -> [u64; 2]| {
-            unit_counters().map(f).fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]])
-        };
-        let mut erase_counts = EraseCounts { min: u32::MAX, max: 0, sum: 0 };
-        let mut blocks = 0;
-        for count in self.ftl.erase_counts() {
-            erase_counts.min = erase_counts.min.min(count);
-            erase_counts.max = erase_counts.max.max(count);
-            erase_counts.sum += u64::from(count);
-            blocks += 1;
-        }
-        Totals {
-            now: self.state.board.now,
-            transactions: self.transactions.ended + reads + writes,
-            pages_from_memory: self.frontend.pages_from_memory,
-            cancelled: self.page_order.cancelled,
-            user_programs: ftl.user_programs + writes,
-            moved: self.migrations.moved,
-            unmapped: ftl.unmapped,
-            trimmed_writes: self.page_order.trimmed,
-            kept_reads: self.page_order.kept_reads,
-            late_erases: self.gc.late_erases,
-            changes_waiting_writes: self.policy.known.changes_waiting_writes,
-            gc_programs: ftl.gc_programs,
-            padded: (self.ftl.wordline > 1).then_some(ftl.padded),
-            mapping_programs: ftl.mapping_programs,
-            mapping: self.mapping_totals(),
-            slc: self.ftl.has_slc.then(|| SlcTotals {
-                programs: ftl.slc_programs,
-                direct: ftl.user_programs + ftl.mapping_programs - ftl.slc_programs,
-                folds: self.gc.folds(),
-                folded: ftl.fold_programs,
-                valid: self.ftl.valid_slc_pages(),
-            }),
-            stale_moves: self.gc.stale_moves,
-            erases: ftl.erases,
-            victims: self.gc.victims().0,
-            victim_valid: self.gc.victims().1,
-            free_page_stalls: self.gc.free_page_stalls,
-            forced_batches: self.gc.forced_batches,
-            pauses: unit_counters().map(|c| c.pauses).sum(),
-            retries: self.flash.retries(),
-            advanced_commands: pair(|c| c.advanced_commands),
-            partial_reads: self.transactions.partial_reads,
-            advanced: pair(|c| c.advanced),
-            user: pair(|c| c.user),
-            unit_busy: unit_counters().map(|c| c.busy).collect(),
-            channel_busy: self.state.board.channels.iter().map(|c| c.busy).collect(),
-            transfers: self.state.board.channels.iter().fold([0, 0], |a, c| [a[0] + c.transfers, a[1] + c.stalled]),
-            erase_counts,
-            blocks,
-        }
     }
 }

@@ -182,7 +182,7 @@ impl Device {
         self.transactions.followers.set(lead, followers);
     }
 
-    /// Lets another scheduler's placement gather the pages anew.
+    /// Gathers the pages anew after a change of scheduler, whose placement may be another.
     #[cold]
     pub(super) fn gather_anew(&mut self, config: &Config) {
         let Some(old) = mem::replace(&mut self.wordlines, Wordlines::of(config, &self.policy)) else { return };

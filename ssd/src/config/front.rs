@@ -1,0 +1,60 @@
+//! The host interface: protocol, limits, link, and how commands in the device are served.
+
+use flashlane_core::{Duration, choices};
+
+/// Host interface.
+#[derive(Clone, Debug)]
+pub struct Front {
+    /// Protocol.
+    pub protocol: Protocol,
+    /// Commands the device holds at a time, all flows together; more wait in their queues.
+    pub in_flight: u32,
+    /// Transactions a unit's read queue and write queue hold; commands that need more wait in the host interface.
+    pub queue_capacity: [u32; 2],
+    /// Link to the host: bytes per second in each direction; 0 for no limit.
+    pub link_bytes_per_s: u64,
+    /// Link latency, each way.
+    pub link_latency: Duration,
+    /// How commands in the device are served.
+    pub service: Service,
+}
+
+/// How commands in the device are served.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Service {
+    /// By the flash: a command's pages become transactions of units that work at the same time.
+    Parallel,
+    /// One command after the other, each for the page times of what it misses in the buffer, without flash, map or garbage
+    /// collection (model 5.1, D-NCQ-04).
+    Serial {
+        /// Pages served at a time.
+        cluster: u32,
+        /// What a write pays for.
+        charge: Charge,
+    },
+}
+
+choices! {
+    /// What a write pays for under serial service (D-NCQ-06).
+    pub enum Charge {
+        /// The dirty pages that it evicts from the buffer.
+        FreeAware = "free-aware",
+        /// Every page that the buffer does not hold.
+        Literal = "literal",
+    }
+}
+
+/// Host protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protocol {
+    /// A submission and completion queue for each flow, `depth` commands each; more wait in the host.
+    Nvme {
+        /// Commands a flow may have outstanding.
+        depth: u32,
+    },
+    /// One queue of `depth` tags for all flows.
+    Sata {
+        /// Tags: 32 in the standard.
+        depth: u32,
+    },
+}
