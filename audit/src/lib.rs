@@ -183,8 +183,8 @@ impl Auditor {
         }
     }
 
-    /// At the start of a run these blocks of a plane are in SLC mode, if the drive has been used before: the one that takes pages, full ones in
-    /// the order in which they were filled, and so many static ones that are erased.
+    /// The blocks of a plane that are in SLC mode at the start of the run of a drive that has been used before: the open block, the full blocks
+    /// in the order in which they were filled, and the number of erased static blocks.
     pub fn slc_holds(&mut self, plane: PlaneId, open: Option<u32>, filled: &[u32], erased: u32) {
         if let Some(slc) = &mut self.slc {
             slc.holds(plane, open, filled, erased, &mut self.pages);

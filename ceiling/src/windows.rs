@@ -44,7 +44,7 @@ pub(crate) struct Windows<'a> {
     counted: u64,
     effort: &'a Effort,
     open: Window,
-    /// Windows whose bounds are not known yet, with the number of their stretch.
+    /// Windows whose bounds have not been computed yet, each with the index of its stretch.
     full: Vec<(usize, Window)>,
     /// Requests between two instants at which no machine is behind by more than a request takes alone.
     stretches: Vec<Stretch>,

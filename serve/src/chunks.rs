@@ -20,7 +20,7 @@ pub(crate) struct Chunks(Receiver<Box<[u8]>>);
 impl Default for Chunks {
     fn default() -> Chunks {
         let (ready, chunks) = sync_channel(READY);
-        // Without the thread chunks are made when they are needed; it ends when nobody can take one any more.
+        // Without the thread chunks are made when they are needed. It ends when the receiver is dropped.
         let _ = Builder::new().name("memory".into()).spawn(move || while ready.send(touched()).is_ok() {});
         Chunks(chunks)
     }
@@ -39,7 +39,7 @@ fn zeroes() -> Box<[u8]> {
 
 fn touched() -> Box<[u8]> {
     let mut chunk = zeroes();
-    // The compiler must not know that these bytes are zero already.
+    // Else the compiler removes these stores, as the bytes are zero already.
     std::hint::black_box(&mut chunk).iter_mut().step_by(PAGE).for_each(|byte| *byte = 0);
     chunk
 }

@@ -414,7 +414,7 @@ impl Filesystem for Folder {
         self.pass(number, (offset, length), kind, false, Answer::Done(reply));
     }
 
-    /// From the size of a block, loop devices learn which trims are of use.
+    /// Loop devices take the granularity of their trims from the block size.
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
         let page = self.exports.first().map_or(MIN_BLOCK, |export| export.preferred);
         let bytes: u64 = self.exports.iter().map(|export| export.bytes).sum();

@@ -51,7 +51,7 @@ impl<T> RealTime<T> {
         }
     }
 
-    /// From now on knows which pages of writes only the page buffer has.
+    /// From now on keeps track of the pages of writes that only the page buffer has.
     pub(crate) fn follow_buffer(&mut self) {
         self.device.report_buffered_pages();
         self.unanswered = Some(Unanswered::default());

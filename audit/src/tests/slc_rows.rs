@@ -11,7 +11,7 @@ use super::scenes::*;
 use super::table::*;
 use crate::Rule;
 
-/// A device whose blocks have two pages in SLC mode; the last `static_blocks` of a plane are always in it.
+/// A device whose blocks have two pages in SLC mode; the last `static_blocks` blocks of each plane are always in SLC mode.
 fn with_cache(static_blocks: u32) -> Case {
     let mut case = Case::new();
     case.config.gc.start_blocks = 2;

@@ -47,7 +47,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub power_cut: Option<u64>,
 
-    /// Answer flushes and FUA as if they had been done: for tests of tests
+    /// Answer flushes and FUA without doing them, so that tests can show that they find the loss
     #[arg(long, hide = true)]
     pub lie_about_flushes: bool,
 

@@ -96,8 +96,8 @@ fn trims_of_everything_disturb_nobody() {
     assert!(said.contains(" + 0 failed + 0 refused"), "{said}");
 }
 
-/// Random bytes instead of a handshake and instead of commands, and commands whose every field is random: each is answered or ends its
-/// connection, and nobody else's.
+/// Clients send random bytes instead of a handshake or of commands, and commands with random fields. The server answers or closes the connection
+/// of that client; other connections are not affected.
 #[test]
 fn random_clients_disturb_nobody() {
     let folder = folder();

@@ -322,7 +322,7 @@ impl Database {
     }
 
     fn say(&mut self, line: &str) {
-        // After the server was killed nobody listens.
+        // After the server was killed the process may have ended.
         if let Some(asks) = &mut self.asks {
             let _ = writeln!(asks, "{line}");
         }
@@ -346,7 +346,7 @@ impl Database {
     }
 }
 
-/// It ends by itself once nobody asks; until then it uses the disk.
+/// The database process ends when its input is closed. Its folder must not be removed before.
 impl Drop for Database {
     fn drop(&mut self) {
         self.leave();
@@ -365,7 +365,7 @@ fn database_survives(rounds: u64, args: &[&str], end: End) {
     }
 }
 
-/// What is lost or broken after one of these ends of the server, in words; `None` where the system has not what it takes to know.
+/// What is lost or broken after one of these ends of the server, in words; `None` where the system cannot run the check.
 fn database_after(rounds: u64, args: &[&str], end: End) -> Option<Result<(), String>> {
     if !serve_files::may_mount() || !have(&DISK_TOOLS) || !have(&["sqlite3", "fio"]) {
         return None;

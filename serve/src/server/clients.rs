@@ -1,4 +1,4 @@
-//! Clients of the network: they are accepted, heard, answered and watched.
+//! Network clients: accepts their connections, reads their commands, sends their answers, and polls the sockets.
 
 use std::io;
 use std::sync::Arc;
