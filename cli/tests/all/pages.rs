@@ -66,15 +66,17 @@ fn run(folder: &TempDir, page: &str, args: &[&str]) {
     assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""), "{page}: flashlane {args:?}\n{message}");
 }
 
-/// A folder with what the blocks name: the repository's scenarios, two traces, a scenario and a sweep of the reader's.
+/// A folder with what the blocks name: the repository's scenarios, two traces, a scenario of the reader's and the files that pages show.
 fn desk() -> Option<TempDir> {
     let (root, folder) = (root(), folder());
     let copied = Command::new("cp").arg("-r").arg(root.join("scenarios")).arg(folder.path()).status();
     assert!(copied.is_ok_and(|status| status.success()));
     std::fs::copy(root.join("scenarios/two-tenants.toml"), folder.path().join("my.toml")).expect("copied");
-    let sweeps = std::fs::read_to_string(root.join("docs/sweeps.md")).expect("the page");
-    let rates = sweeps.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a sweep");
-    write(&folder, "rates.toml", rates);
+    for (page, name) in [("docs/sweeps.md", "rates.toml"), ("docs/ceiling.md", "million.toml")] {
+        let page = std::fs::read_to_string(root.join(page)).expect("the page");
+        let file = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a file");
+        write(&folder, name, file);
+    }
     for name in ["web.csv", "db.csv"] {
         std::fs::copy(root.join("scenarios/example-trace.csv"), folder.path().join(name)).expect("copied");
         let packed = Command::new("gzip").arg(folder.path().join(name)).status();
@@ -87,7 +89,8 @@ fn desk() -> Option<TempDir> {
 }
 
 /// Pages left out here: other tests, or `make site`, run their commands.
-const ELSEWHERE: [&str; 4] = ["docs/start-here.md", "docs/tutorials/", "docs/add-a-scheduler.md", "docs/gallery.md"];
+const ELSEWHERE: [&str; 5] =
+    ["docs/start-here.md", "docs/tutorials/", "docs/add-a-scheduler.md", "docs/gallery.md", "docs/serve.md"];
 
 /// Runs the commands that these pages show in blocks as printed, in order; returns the page of each. Papers and measurements of this machine
 /// take minutes, and have tests of their own.
