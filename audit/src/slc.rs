@@ -21,6 +21,8 @@ struct Plane {
     open: Option<u32>,
     /// Erased static blocks.
     erased: u32,
+    /// Blocks in SLC mode that are native once erased.
+    dynamic: u32,
     /// Full blocks, in the order in which they were filled.
     filled: VecDeque<u32>,
     folding: Option<u32>,
@@ -33,7 +35,7 @@ pub(super) struct Slc {
     pages_per_block: u32,
     first_static: u32,
     start_blocks: u32,
-    dynamic: bool,
+    most_dynamic: u32,
     full: FullCache,
     idle: Option<Duration>,
     planes: Vec<Plane>,
@@ -54,7 +56,7 @@ impl Slc {
             pages_per_block: geometry.pages_per_block,
             first_static: geometry.blocks_per_plane - slc.static_blocks,
             start_blocks: config.gc.start_blocks,
-            dynamic: slc.dynamic,
+            most_dynamic: if slc.dynamic { slc.dynamic_limit } else { 0 },
             full: slc.full,
             idle: slc.idle,
             planes: vec![plane; geometry.planes() as usize],
@@ -67,14 +69,16 @@ impl Slc {
     /// What an earlier use left in SLC mode in a plane.
     pub(super) fn holds(&mut self, plane: PlaneId, open: Option<u32>, filled: &[u32], erased: u32, pages: &mut Pages) {
         open.iter().chain(filled).for_each(|&block| pages.enter_slc(pages.block(plane, block)));
+        let dynamic = open.iter().chain(filled).filter(|&&block| block < self.first_static).count() as u32;
         let filled = filled.iter().copied().collect();
-        self.planes[plane.index()] = Plane { open, filled, erased, folding: None };
+        self.planes[plane.index()] = Plane { open, filled, erased, dynamic, folding: None };
     }
 
     /// Whether the cache of a plane has a page for a write.
     fn has_page(&self, plane: PlaneId, choice: &mut Choice, pages: &Pages) -> bool {
         let cache = &self.planes[plane.index()];
-        cache.open.is_some() || cache.erased > 0 || self.dynamic && self.has_spare_block(plane, choice, pages)
+        let may_open = cache.dynamic < self.most_dynamic;
+        cache.open.is_some() || cache.erased > 0 || may_open && self.has_spare_block(plane, choice, pages)
     }
 
     /// Whether a plane has more free blocks than collection wants; yes if that is not known.
@@ -91,8 +95,10 @@ impl Slc {
             Some("another takes pages")
         } else if block >= self.first_static {
             None
-        } else if !self.dynamic || self.planes[plane.index()].erased > 0 {
+        } else if self.most_dynamic == 0 || self.planes[plane.index()].erased > 0 {
             Some("it is not static")
+        } else if self.planes[plane.index()].dynamic >= self.most_dynamic {
+            Some("the plane has as many dynamic blocks as it may have")
         } else {
             (!self.has_spare_block(plane, choice, pages)).then_some("the plane has too few free blocks")
         };
@@ -103,6 +109,7 @@ impl Slc {
         let cache = &mut self.planes[plane.index()];
         cache.open = Some(block);
         cache.erased = cache.erased.saturating_sub(u32::from(block >= self.first_static));
+        cache.dynamic += u32::from(block < self.first_static);
     }
 
     /// A page is about to be written; `old` is where it was until now.
@@ -187,10 +194,13 @@ impl Slc {
         if cache.folding == Some(block) {
             cache.folding = None;
         }
+        let index = pages.block(plane, block);
         if block >= self.first_static {
             cache.erased += 1;
+        } else if pages.is_slc(index) {
+            cache.dynamic = cache.dynamic.saturating_sub(1);
         }
-        pages.leave_slc(pages.block(plane, block));
+        pages.leave_slc(index);
     }
 
     // Transactions.

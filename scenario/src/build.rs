@@ -198,6 +198,7 @@ fn slc(device: &Device) -> Result<Option<config::SlcCache>, KeyError> {
     Ok(Some(config::SlcCache {
         static_blocks: keys.static_blocks.unwrap_or(0),
         dynamic: keys.dynamic.unwrap_or(false),
+        dynamic_limit: limit("device.slc.dynamic_limit", keys.dynamic_limit.unwrap_or(Limit::Unlimited))?,
         bits: key!(device.slc.bits),
         read: Duration::from_ns(key!(device.slc.read_ns)),
         program: Duration::from_ns(key!(device.slc.program_ns)),

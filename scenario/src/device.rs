@@ -128,6 +128,8 @@ section! {
         static_blocks: u32,
         /// Free blocks beyond `gc.start` are opened in SLC mode too, until they are erased. Default false.
         dynamic: bool,
+        /// Most blocks of a plane that `dynamic` has in SLC mode at a time, at least 1. Default `"unlimited"`: as many as are free.
+        dynamic_limit: Limit,
         /// Bits a cell of the other blocks, 2 to 4: a block in SLC mode has `pages_per_block / bits` pages. Must divide `pages_per_block`.
         bits: u32,
         /// Array time of a page read in SLC mode, ns.
@@ -441,6 +443,8 @@ impl Device {
         }
         self.slc.static_blocks = self.slc.static_blocks.filter(|&blocks| blocks > 0);
         self.slc.dynamic = self.slc.dynamic.filter(|&dynamic| dynamic);
+        let is_limited = |&limit: &Limit| self.slc.dynamic.is_some() && limit != Limit::Unlimited;
+        self.slc.dynamic_limit = self.slc.dynamic_limit.filter(is_limited);
         self.slc.full = self.slc.full.filter(|full| full.0 != FullCache::Fold);
     }
 }

@@ -18,6 +18,7 @@ fn with_cache(static_blocks: u32) -> Case {
     case.config.slc = Some(SlcCache {
         static_blocks,
         dynamic: static_blocks == 0,
+        dynamic_limit: u32::MAX,
         bits: 2,
         read: Duration::from_ns(READ),
         program: Duration::from_ns(PROGRAM),
@@ -95,6 +96,18 @@ fn short_of_blocks() -> Case {
     case
 }
 
+/// Two dynamic blocks are opened, one after the other.
+fn two_dynamic() -> Case {
+    let mut case = with_cache(0);
+    case.start = Some((&[(10, 0, 0), (11, 0, 1), (12, 0, 2)], &[(0, 0, 4), (0, 1, 4)]));
+    open(&mut case, 0, 2);
+    let first = put(&mut case, 0, 0, 8);
+    let second = put(&mut case, first, 1, 9);
+    open(&mut case, second, 3);
+    put(&mut case, second, 2, 12);
+    case
+}
+
 /// An instant after [`folded`].
 const LATER: u64 = 90_000_000;
 
@@ -105,6 +118,7 @@ pub fn rows() -> Vec<Breach> {
             open(c, LATER, 6);
             open(c, LATER, 7);
         }),
+        (Rule::SlcOpen, two_dynamic(), |c| c.config.slc.as_mut().expect("a cache").dynamic_limit = 1),
         (Rule::SlcPages, folded(), |c| {
             open(c, LATER, 7);
             let first = put(c, LATER, 2, 28);

@@ -130,6 +130,7 @@ fn slc(u: &mut Unstructured) -> Result<SlcCache> {
     Ok(SlcCache {
         static_blocks: small(u, 0..=16)?,
         dynamic: u.arbitrary()?,
+        dynamic_limit: if u.arbitrary()? { small(u, 0..=8)? } else { u32::MAX },
         bits: small(u, 2..=4)?,
         read: time(u, 1..=100_000)?,
         program: time(u, 1..=1_000_000)?,

@@ -132,6 +132,7 @@ const TOP: &[(&str, &str)] = &[
     ("[device.slc]\nstatic_blocks = 5", "s.toml: device.slc.bits: missing: neither the scenario nor the preset gives it"),
     ("[device.slc]\nstatic_blocks = 5\nbits = 5\nread_ns = 1\nprogram_ns = 1\nerase_ns = 1", "s.toml:3:8: device.slc.bits = 5: must be 2 to 4"),
     ("[device.geometry]\npages_per_block = 1537\n[device.slc]\nstatic_blocks = 5\nbits = 3\nread_ns = 1\nprogram_ns = 1\nerase_ns = 1", "s.toml:5:8: device.slc.bits = 3: must be a divisor of geometry.pages_per_block, which is 1537"),
+    ("[device.slc]\ndynamic = true\ndynamic_limit = 0\nbits = 3\nread_ns = 1\nprogram_ns = 1\nerase_ns = 1", "s.toml:3:17: device.slc.dynamic_limit = 0: must be at least 1; dynamic = false is for none"),
     ("[device.slc]\nstatic_blocks = 700\nbits = 2\nread_ns = 1\nprogram_ns = 1\nerase_ns = 1", "s.toml:2:17: device.slc.static_blocks = 700: must be less than the 700 blocks of a plane"),
     ("[device.slc]\nstatic_blocks = 600\nbits = 2\nread_ns = 1\nprogram_ns = 1\nerase_ns = 1", "s.toml: device.ftl.user_gb = 1000: must be at most the raw capacity of 161061273600 bytes beside the static blocks of the SLC cache"),
     ("[device.slc]\ndynamic = true\nbits = 2\nread_ns = 0\nprogram_ns = 1\nerase_ns = 1", "s.toml:4:11: device.slc.read_ns = 0: must be 1 to 3600000000000"),

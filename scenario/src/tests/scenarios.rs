@@ -151,9 +151,9 @@ fn the_hashes_of_the_presets() {
         ("sos-msst13", "50277ff3e1b927b6"),
         ("cosmos-openssd", "8266b6e1b2ecfbcb"),
         ("modern-tlc", "99578b2a46cf21c0"),
-        ("datacenter-tlc", "e2bc8b27f6a5a1ca"),
-        ("client-tlc", "44079287437ae62b"),
-        ("client-qlc", "e82d9517d7744667"),
+        ("datacenter-tlc", "921648a6a802d533"),
+        ("client-tlc", "bb4e84afadb8db17"),
+        ("client-qlc", "2451793c26bfe07f"),
         ("unit-cycle", "1da24e5dfee0f669"),
     ];
     assert_eq!(hashes.iter().map(|(name, hash)| (*name, hash.as_str())).collect::<Vec<_>>(), kept);
@@ -221,6 +221,10 @@ fn a_cache_that_is_off_is_not_in_the_hash() {
     let fixed = hash(&format!("static_blocks = 5, {cache}"));
     assert_ne!(without, fixed);
     assert_eq!(fixed, hash(&format!("static_blocks = 5, {cache}, dynamic = false, full = \"fold\"")));
+    assert_eq!(fixed, hash(&format!("static_blocks = 5, {cache}, dynamic_limit = 7")));
+    let dynamic = hash(&format!("dynamic = true, {cache}"));
+    assert_eq!(dynamic, hash(&format!("dynamic = true, {cache}, dynamic_limit = \"unlimited\"")));
+    assert_ne!(dynamic, hash(&format!("dynamic = true, {cache}, dynamic_limit = 7")));
     for other in ["dynamic = true", "full = \"direct\"", "idle_ms = 0"] {
         assert_ne!(fixed, hash(&format!("static_blocks = 5, {cache}, {other}")), "{other}");
     }

@@ -259,7 +259,9 @@ impl Truth {
         let own = |block: usize| (block % blocks, self.written[block], self.slc[block]);
         let mut own = (index * blocks..(index + 1) * blocks).map(own).filter(|block| block.2);
         let erased = own.clone().any(|(block, written, _)| block as u32 >= self.config.native_blocks() && written == 0);
-        let is_spare = slc.dynamic && free_blocks > self.config.gc.start_blocks;
+        let dynamic = own.clone().filter(|&(block, ..)| (block as u32) < self.config.native_blocks()).count();
+        let may_open = slc.dynamic && dynamic < slc.dynamic_limit as usize;
+        let is_spare = may_open && free_blocks > self.config.gc.start_blocks;
         let has_full = own.any(|(_, written, _)| written == self.slc_pages());
         let has_page = self.slc_next[index] > 0 || erased || is_spare;
         (has_page, !has_page && has_full && slc.full == FullCache::Fold)
@@ -392,6 +394,13 @@ fn with_slc(full: FullCache, dynamic: bool) -> Config {
     config
 }
 
+/// The same with at most two dynamic blocks of a plane.
+fn with_limit(full: FullCache) -> Config {
+    let mut config = with_slc(full, true);
+    config.slc.as_mut().expect("a cache").dynamic_limit = 2;
+    config
+}
+
 /// A place decision that has the device keep the valid pages of planes.
 struct KeepsValidPages(Box<dyn Place>);
 
@@ -482,6 +491,8 @@ fn the_board_shows_what_is() {
         buffered,
         with_slc(FullCache::Fold, true),
         with_slc(FullCache::Direct, true),
+        with_limit(FullCache::Fold),
+        with_limit(FullCache::Direct),
         shared,
     ] {
         let mix = Mix { requests: 500, gap: 400_000, reads: 40, pages: 4, hot: 20, partial: 30, scattered: 20 };

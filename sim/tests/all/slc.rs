@@ -230,6 +230,45 @@ fn a_dynamic_cache_takes_the_spare_blocks() {
     assert_eq!(slc, SlcTotals { programs: 68, direct: 2, folds: 2, folded: 8, valid: 60 });
 }
 
+/// A drive whose cache is what is free: with 64 free blocks of which collection wants 3, 61. Behind the cliff a fold gives a block back and takes a
+/// third of one for its pages, so that of three folds two blocks are won: blocks of writes wait for two folds and for one in turn.
+#[test]
+fn the_sustained_rate_of_a_dynamic_cache_with_folds() {
+    let mut config = config(1, FullCache::Fold, None);
+    let slc = config.slc.as_mut().expect("a cache");
+    (slc.static_blocks, slc.dynamic) = (0, true);
+    let in_cache = 61 * PAGES;
+    let (ends, slc) = run(&config, "atomic", &burst(0, 0..480));
+    let folds = |n: u64| (3 * n.saturating_sub(in_cache).div_ceil(PAGES)).div_ceil(2);
+    assert_eq!(ends, (1..=480).map(|n| n * WRITE + folds(n) * FOLD).collect::<Vec<_>>());
+    assert_eq!(
+        slc,
+        SlcTotals { programs: 480, folds: 89, folded: 4 * 89, valid: 480 - 4 * 89, ..SlcTotals::default() }
+    );
+}
+
+/// At most ten dynamic blocks of a plane: the cliff is behind 40 pages, though more blocks are free, and a fold makes space for a block.
+#[test]
+fn a_limited_dynamic_cache() {
+    let mut config = config(1, FullCache::Fold, None);
+    let slc = config.slc.as_mut().expect("a cache");
+    (slc.static_blocks, slc.dynamic, slc.dynamic_limit) = (0, true, 10);
+    let in_cache = 10 * PAGES;
+    let behind = |n: u64| n.saturating_sub(in_cache);
+    let (ends, slc) = run(&config, "atomic", &burst(0, 0..300));
+    assert_eq!(ends, (1..=300).map(|n| n * WRITE + behind(n).div_ceil(PAGES) * FOLD).collect::<Vec<_>>());
+    assert_eq!(slc, SlcTotals { programs: 300, folds: 65, folded: 260, valid: 40, ..SlcTotals::default() });
+    config.slc.as_mut().expect("a cache").full = FullCache::Direct;
+    let (ends, slc) = run(&config, "atomic", &burst(0, 0..300));
+    assert_eq!(ends, (1..=300).map(|n| n.min(in_cache) * WRITE + behind(n) * DIRECT).collect::<Vec<_>>());
+    assert_eq!(slc, SlcTotals { programs: 40, direct: 260, valid: 40, ..SlcTotals::default() });
+    // Beside static blocks these are filled first.
+    let slc = config.slc.as_mut().expect("a cache");
+    (slc.static_blocks, slc.dynamic_limit) = (2, 3);
+    let (_, slc) = run(&config, "atomic", &burst(0, 0..300));
+    assert_eq!(slc, SlcTotals { programs: 20, direct: 280, valid: 20, ..SlcTotals::default() });
+}
+
 // Beside trims, a buffer and a map that does not fit.
 
 const MEMORY: u64 = 1_000;

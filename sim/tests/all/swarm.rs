@@ -146,6 +146,8 @@ fn slc(random: &mut RandomStream, config: &Config) -> Option<SlcCache> {
     Some(SlcCache {
         static_blocks,
         dynamic,
+        // By what was drawn, so that the scenes are those of before there were limits.
+        dynamic_limit: [u32::MAX, u32::MAX, 1, 2, 5][(static_blocks + spare) as usize % 5],
         bits: random.one_of(&bits),
         read: random.us(3, 60),
         program: random.us(30, 500),

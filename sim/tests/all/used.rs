@@ -168,7 +168,8 @@ fn the_auditor_takes_it_up_too() {
     }
 }
 
-/// A state whose blocks in SLC mode do not agree with its cache is refused: of more static blocks, or with dynamic ones where there are none.
+/// A state whose blocks in SLC mode do not agree with its cache is refused: of more static blocks, or with more dynamic ones than
+/// there may be.
 #[test]
 fn another_cache_refuses_it() {
     // Half of the drive is free, so that there are dynamic blocks.
@@ -183,7 +184,8 @@ fn another_cache_refuses_it() {
         other.slc.as_mut().map(change).expect("a cache");
         other
     };
-    let others = [with(|slc| slc.dynamic = false), with(|slc| slc.static_blocks = 3)];
+    let others =
+        [with(|slc| slc.dynamic = false), with(|slc| slc.dynamic_limit = 1), with(|slc| slc.static_blocks = 3)];
     for other in others {
         assert!(read(&other, &bytes).is_err(), "{:?}", other.slc);
     }

@@ -14,6 +14,8 @@ pub struct SlcCache {
     pub static_blocks: u32,
     /// Free blocks beyond [`Gc::start_blocks`] may be opened in SLC mode too, until they are erased.
     pub dynamic: bool,
+    /// Most blocks of a plane that `dynamic` has in SLC mode at a time; `u32::MAX` for no limit.
+    pub dynamic_limit: u32,
     /// Bits a cell of the other blocks: a block in SLC mode has `pages_per_block / bits` pages.
     pub bits: u32,
     /// Array time of a page read in SLC mode.
@@ -48,6 +50,9 @@ impl Config {
             return Err(error("slc.bits", slc.bits, &legal));
         }
         range("slc.static_blocks", slc.static_blocks as u64, u64::from(!slc.dynamic), g.blocks_per_plane as u64 - 1)?;
+        if slc.dynamic && slc.dynamic_limit == 0 {
+            return Err(error("slc.dynamic_limit", 0, "must be at least 1; dynamic = false is for none"));
+        }
         for (key, time) in [("slc.read", slc.read), ("slc.program", slc.program), ("slc.erase", slc.erase)] {
             range(key, time.ns(), 1, HOUR)?;
         }
@@ -64,6 +69,13 @@ impl Config {
     /// Blocks of a plane without the static ones of the SLC cache.
     pub fn native_blocks(&self) -> u32 {
         self.geometry.blocks_per_plane - self.slc.as_ref().map_or(0, |slc| slc.static_blocks)
+    }
+
+    /// Blocks of a plane that take pages in SLC mode once and are never erased: the static ones, where full caches are passed by and no idle
+    /// time is given after which they are folded.
+    pub fn blocks_never_folded(&self) -> u32 {
+        let stays = |slc: &&SlcCache| slc.full == FullCache::Direct && slc.idle.is_none();
+        self.slc.as_ref().filter(stays).map_or(0, |slc| slc.static_blocks)
     }
 
     /// What the static blocks of the SLC cache leave, for a message.

@@ -108,6 +108,7 @@ pub fn slc_cache(static_blocks: u32, bits: u32) -> SlcCache {
     SlcCache {
         static_blocks,
         dynamic: false,
+        dynamic_limit: u32::MAX,
         bits,
         read: Duration::from_us(25),
         program: Duration::from_us(200),

@@ -146,6 +146,12 @@ impl<'a> Plane<'a> {
         }
     }
 
+    /// Whether a native block may be opened in SLC mode; none is being folded then.
+    fn may_open_native(&self) -> bool {
+        let dynamic = self.filled.iter().filter(|block| block.is_native).count();
+        self.slc.dynamic && dynamic < self.slc.dynamic_limit as usize && self.free > self.start_blocks
+    }
+
     /// Serves a write, which begins once there is a page for it.
     fn write(&mut self, page: u32) {
         let time = loop {
@@ -153,7 +159,7 @@ impl<'a> Plane<'a> {
                 if self.free_static > 0 {
                     self.free_static -= 1;
                     self.open = Some(Block { pages: Vec::new(), is_native: false });
-                } else if self.slc.dynamic && self.free > self.start_blocks {
+                } else if self.may_open_native() {
                     self.free -= 1;
                     self.open = Some(Block { pages: Vec::new(), is_native: true });
                 }
@@ -245,6 +251,7 @@ fn drive(random: &mut Pcg64Mcg) -> Config {
     let mut config = config(static_blocks.max(1), full, idle);
     let slc = config.slc.as_mut().expect("a cache");
     (slc.static_blocks, slc.dynamic) = (static_blocks, dynamic);
+    slc.dynamic_limit = [u32::MAX, u32::MAX, 1 + below(9)][below(3) as usize];
     config.geometry.blocks_per_plane = 16 + below(40);
     config.ftl.logical_pages = 96;
     config.check().expect("a legal device");

@@ -1,7 +1,7 @@
 //! The SLC cache of a plane: which of its blocks are in SLC mode, where the next page goes in them, and which is folded next.
 //!
 //! Static blocks are always in SLC mode; with `dynamic`, erased native blocks beyond those that garbage collection wants free are opened in
-//! SLC mode too and are native again once erased. A block in SLC mode has fewer pages, the first ones of the block. Full blocks are folded
+//! SLC mode too, up to a limit, and are native again once erased. A block in SLC mode has fewer pages, the first ones of the block. Full blocks are folded
 //! in the order in which they were filled. Must never know when folding begins.
 
 use alloc::boxed::Box;
@@ -29,7 +29,9 @@ pub(crate) struct SlcBlocks {
     pages: u32,
     /// Static blocks are those from this one on.
     first_static: u32,
-    dynamic: bool,
+    /// Blocks in SLC mode that are native once erased, and the most of them.
+    dynamic: u32,
+    most_dynamic: u32,
     full: FullCache,
     /// Dynamic blocks leave at least this many erased native blocks.
     min_free: u32,
@@ -64,7 +66,8 @@ impl SlcBlocks {
         SlcBlocks {
             pages: config.geometry.pages_per_block / slc.bits,
             first_static,
-            dynamic: slc.dynamic,
+            dynamic: 0,
+            most_dynamic: if slc.dynamic { slc.dynamic_limit } else { 0 },
             full: slc.full,
             min_free: config.gc.start_blocks,
             modes,
@@ -83,14 +86,15 @@ impl SlcBlocks {
         // Every static block is there once, and every other at most once.
         let mut seen = vec![false; cache.modes.len()];
         for &block in blocks.iter().chain(&state.erased) {
-            let is_new = !core::mem::replace(seen.get_mut(block as usize)?, true);
-            if !is_new || block < cache.first_static && !slc.dynamic {
+            if core::mem::replace(seen.get_mut(block as usize)?, true) {
                 return None;
             }
         }
+        cache.dynamic = blocks.iter().filter(|&&block| block < cache.first_static).count() as u32;
         let all_static = seen[cache.first_static as usize..].iter().all(|&seen| seen);
         let erased_fit = state.erased.iter().all(|&block| block >= cache.first_static);
-        if !all_static || !erased_fit || open.is_some_and(|open| open.next >= cache.pages) {
+        let dynamic_fit = cache.dynamic <= cache.most_dynamic;
+        if !all_static || !erased_fit || !dynamic_fit || open.is_some_and(|open| open.next >= cache.pages) {
             return None;
         }
         blocks.iter().for_each(|&block| cache.modes[block as usize] = true);
@@ -125,7 +129,8 @@ impl SlcBlocks {
 
     /// Whether a write gets a page in SLC mode, with this many erased native blocks.
     pub(super) fn has_free_page(&self, native_free: u32) -> bool {
-        self.has_open() || !self.free.is_empty() || self.dynamic && native_free > self.min_free
+        let may_open = self.dynamic < self.most_dynamic && native_free > self.min_free;
+        self.has_open() || !self.free.is_empty() || may_open
     }
 
     /// Whether a write that gets no page in SLC mode may go to native cells. Where there is no block to fold, waiting would not help.
@@ -157,6 +162,7 @@ impl SlcBlocks {
     /// Opens an erased block.
     pub(super) fn opens(&mut self, block: u32) {
         self.modes[block as usize] = true;
+        self.dynamic += u32::from(block < self.first_static);
         self.open = Some(Open { block, next: 0 });
     }
 
@@ -197,6 +203,7 @@ impl SlcBlocks {
         self.folding = None;
         let is_native = block < self.first_static;
         self.modes[block as usize] = !is_native;
+        self.dynamic -= u32::from(is_native);
         if !is_native {
             self.free.push_back(block);
         }
