@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use flashlane_outputs::shown::{self, escaped};
+use flashlane_report::results::verdict::cache_stays_full;
 use flashlane_scenario::{
     Device, Document, Flow, FlowSource, Range, Scenario, ScenarioError, Speedup, TraceFlow, Word,
 };
@@ -208,6 +209,9 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
     }
     text.push_str(&memory::describe(&scenario)?);
     text.push('\n');
+    if let blocks @ 1.. = config.blocks_never_folded() {
+        text.push_str(&format!("Warning: {}\n", cache_stays_full(blocks)));
+    }
     print(&text)
 }
 

@@ -114,6 +114,7 @@ pub fn compare_prepared(
         let result = result.with_slack(shared.slack.as_ref()).with_estimation(shared.estimation.as_ref());
         let result = result.with_decisions(decisions::shown(&prepared.catalogue, recipe));
         let result = result.with_control(prepared.catalogue.is_control(recipe).expect("resolved before"));
+        let result = result.with_blocks_never_folded(prepared.config.blocks_never_folded());
         results.push(result.with_host(shared.host.as_ref().map(HostOutcome::figures)));
     }
     let made_by = MadeBy {

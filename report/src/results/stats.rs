@@ -122,6 +122,14 @@ impl SchedulerResult {
         self
     }
 
+    /// Says how many blocks of a plane in SLC mode nothing folds once they are full, if there are any.
+    pub fn with_blocks_never_folded(mut self, blocks: u32) -> SchedulerResult {
+        if let Some(slc) = &mut self.device.slc {
+            slc.never_folded = (blocks > 0).then_some(blocks);
+        }
+        self
+    }
+
     /// Adds what the host added, if there was one.
     pub fn with_host(mut self, host: Option<HostStats>) -> SchedulerResult {
         self.host = host;
@@ -295,6 +303,7 @@ impl From<&Totals> for DeviceStats {
                 folds: slc.folds,
                 folded: slc.folded,
                 valid_at_end: slc.valid,
+                never_folded: None,
             }),
             read_retries: totals.retries.map(|[pages, steps]| ReadRetries { pages, steps }),
             mapping: totals.mapping.map(|mapping| MappingStats::of(mapping, totals.mapping_programs)),

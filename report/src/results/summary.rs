@@ -259,6 +259,9 @@ pub struct SlcStats {
     pub folded: u64,
     /// Valid pages in SLC mode at the end of the run, those of blocks that are being folded aside.
     pub valid_at_end: u64,
+    /// Blocks of a plane that are always in SLC mode and that nothing folds once they are full; only there if there are such blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub never_folded: Option<u32>,
 }
 
 /// Reads of the flash that were tried again, those of garbage collection included.

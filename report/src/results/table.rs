@@ -543,8 +543,14 @@ mod tests {
         let (slc, causes) = ("SLC cache, in pages\n", "Write amplification by cause\n");
         assert!(!render(&summary).contains(slc) && !render(&summary).contains(causes));
         let device = &mut summary.schedulers[0].device;
-        device.slc =
-            Some(SlcStats { programs: 7_001, direct: 7_002, folds: 7_003, folded: 7_004, valid_at_end: 7_005 });
+        device.slc = Some(SlcStats {
+            programs: 7_001,
+            direct: 7_002,
+            folds: 7_003,
+            folded: 7_004,
+            valid_at_end: 7_005,
+            ..SlcStats::default()
+        });
         device.write_amplification_by =
             Some(AmplificationByCause { user: 1.0, gc: 2.25, mapping: 3.25, fold: 4.25, padding: Some(5.25) });
         let text = render(&summary);

@@ -10,6 +10,8 @@ mod tests;
 mod units;
 mod warnings;
 
+pub use warnings::cache_stays_full;
+
 use super::summary::Summary;
 
 /// The verdict on a comparison or a run: sentences without a full stop. Names in them are as the user gave them.
@@ -41,6 +43,8 @@ pub enum Rule {
     Overloaded,
     /// Requests were refused.
     Rejected,
+    /// The SLC cache was full and nothing empties it.
+    CacheStaysFull,
     /// Schedulers did exactly the same.
     Identical,
     /// A difference is smaller than its confidence interval.

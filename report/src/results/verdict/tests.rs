@@ -6,6 +6,7 @@ use super::{Rule, Verdict};
 use crate::metrics::{FlowMetrics, LoadWindow};
 use crate::results::example::made_by;
 use crate::results::paired::PairStats;
+use crate::results::summary::SlcStats;
 use crate::results::{DeviceStats, FlowInfo, SchedulerResult, Summary};
 
 /// A flow of `n` requests, 20 us apart, of which `writes` percent are writes; they take 1 to 2 us times `scale`.
@@ -292,6 +293,21 @@ fn an_idle_drive_is_named_instead_of_identical_rows() {
     assert_eq!(rules(&one_flow(40_000, 0.5, &[("fcfs", 10), ("mine", 10)])), [Rule::Identical], "busy");
     assert_eq!(rules(&one_flow(40_000, 0.02, &[("fcfs", 10), ("mine", 100)])), [], "not alike");
     assert_eq!(rules(&one_flow(40_000, 0.02, &[("fcfs", 10)])), [], "one scheduler is alike with nobody");
+}
+
+/// Writes that pass a full cache by are warned of where nothing folds its blocks, and not where idle time does, or before it is full.
+#[test]
+fn a_cache_that_nothing_empties_is_named() {
+    let with = |direct: u64, never_folded: Option<u32>| {
+        let mut summary = one_flow(40_000, 0.5, &[("fcfs", 10)]);
+        summary.schedulers[0].device.slc = Some(SlcStats { programs: 64, direct, never_folded, ..SlcStats::default() });
+        Verdict::of(&summary).warnings
+    };
+    let found = with(5, Some(7));
+    assert_eq!(found.iter().map(|warning| warning.rule).collect::<Vec<_>>(), [Rule::CacheStaysFull]);
+    assert!(found[0].text.contains("its 7 static blocks of a plane"), "{}", found[0].text);
+    assert_eq!(with(5, None), []);
+    assert_eq!(with(0, Some(7)), []);
 }
 
 #[test]

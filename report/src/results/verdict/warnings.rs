@@ -30,6 +30,7 @@ pub(super) fn of(summary: &Summary, tenants: &[Tenant<'_>]) -> Vec<Warning> {
     add(Rule::Idle, idle.into_iter().collect());
     add(Rule::Overloaded, overloaded(summary));
     add(Rule::Rejected, rejected(summary).into_iter().collect());
+    add(Rule::CacheStaysFull, filled_once(summary).into_iter().collect());
     if !is_idle {
         let identical = identical(summary);
         add(Rule::Noise, noise(summary, &identical).into_iter().collect());
@@ -95,6 +96,21 @@ fn rejected(summary: &Summary) -> Option<String> {
     let (refused, issued) = (worst.total.rejected, worst.total.issued);
     (refused > 0)
         .then(|| format!("{} of {} requests were rejected and are in no figure", count(refused), count(issued)))
+}
+
+/// Writes went past an SLC cache that nothing empties.
+fn filled_once(summary: &Summary) -> Option<String> {
+    let caches = summary.schedulers.iter().filter_map(|run| run.device.slc.as_ref());
+    let blocks = caches.filter(|slc| slc.direct > 0).find_map(|slc| slc.never_folded)?;
+    Some(cache_stays_full(blocks))
+}
+
+/// So many blocks of a plane are always in SLC mode, and nothing folds them.
+pub fn cache_stays_full(blocks: u32) -> String {
+    format!(
+        "the SLC cache fills once and for ever: nothing empties its {blocks} static blocks of a plane, since full = \"direct\" passes them \
+         by and there is no idle_ms: give device.slc.idle_ms, or full = \"fold\""
+    )
 }
 
 /// Groups of schedulers with the same figures.
