@@ -76,6 +76,20 @@ impl Directory {
             set[WAYS - 1] = u64::MAX;
         }
     }
+
+    /// Removes pages that were trimmed, or written to the end.
+    pub fn forget(&mut self, first: u64, pages: u32) {
+        let end = first + u64::from(pages);
+        if pages as usize <= self.sets.len() {
+            return (first..end).for_each(|page| self.leave(page));
+        }
+        for set in &mut self.sets {
+            let mut kept = [u64::MAX; WAYS];
+            let stays = set.iter().filter(|page| !(first..end).contains(page));
+            kept.iter_mut().zip(stays).for_each(|(place, page)| *place = *page);
+            *set = kept;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -121,5 +135,23 @@ mod tests {
         directory.leave(8);
         directory.enter(2);
         assert_eq!(held(&mut directory), [true, true, true, true, false], "it took the place that had come free");
+    }
+
+    /// A trim takes its pages out, whether it has more pages than the directory has sets or fewer.
+    #[test]
+    fn trimmed_pages_leave_the_directory() {
+        for (first, pages, left) in
+            [(2, 1, [0, 1, 3, 9]), (1, 2, [0, 3, 9, 9]), (1, 100, [0, 0, 0, 0]), (9, 3, [0, 1, 2, 3])]
+        {
+            let mut directory = Directory::new(8);
+            [0, 1, 2, 3, 9].into_iter().for_each(|page| directory.enter(page));
+            directory.forget(first, pages);
+            let held: Vec<u64> = [0, 1, 2, 3, 9].into_iter().filter(|&page| directory.holds(page)).collect();
+            let left: alloc::collections::BTreeSet<u64> = left.into();
+            assert_eq!(held, left.into_iter().collect::<Vec<_>>(), "{first} {pages}");
+            // What is entered anew takes a place that has come free.
+            [0, 1].into_iter().for_each(|page| directory.enter(page));
+            assert!(directory.holds(0) && directory.holds(1));
+        }
     }
 }

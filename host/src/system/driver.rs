@@ -47,15 +47,24 @@ impl Host {
         if let (Some(free), true) = (free_pages, self.config.waiting.buffer_hits) {
             self.buffer_of(flow).reported(free, io.reserved_pages);
         }
-        let Some(Served { from_memory }) = served.filter(|_| io.plain) else { return };
-        let counts = if io.op == Op::Read { &mut self.meter.reads } else { &mut self.meter.writes };
-        match (io.predicted_hit, from_memory) {
-            (true, true) => counts.hit += 1,
-            (true, false) => counts.miss += 1,
-            (false, true) => counts.unseen += 1,
-            (false, false) => {}
+        let Some(Served { from_memory }) = served else { return };
+        if io.plain {
+            let counts = if io.op == Op::Read { &mut self.meter.reads } else { &mut self.meter.writes };
+            match (io.predicted_hit, from_memory) {
+                (true, true) => counts.hit += 1,
+                (true, false) => counts.miss += 1,
+                (false, true) => counts.unseen += 1,
+                (false, false) => {}
+            }
         }
         let Some(directory) = &mut self.directory else { return };
+        match io.op {
+            // A write with FUA ends when its pages have been programmed, and have left the memory; in a protected buffer they are found again.
+            Op::Write if !io.plain => return directory.forget(io.page, io.pages),
+            Op::Trim | Op::WriteZeroes => return directory.forget(io.page, io.pages),
+            Op::Flush => return,
+            Op::Read | Op::Write => {}
+        }
         let holds = io.op == Op::Write || from_memory;
         // A request of more pages than the memory has leaves its last ones.
         let first = io.pages.saturating_sub(self.config.buffer_pages.unwrap_or(0));

@@ -167,6 +167,30 @@ fn reads_from_the_buffer_are_spun_for() {
     assert!(spun <= (hits.miss * 20_000 + hits.hit * 10_001) as f64, "no read is spun for longer: {spun}");
 }
 
+/// A page that was trimmed or written with FUA is not taken for one that the buffer holds; a protected buffer that does hold it then surprises the driver.
+#[test]
+fn the_driver_knows_what_trims_and_fua_do_to_the_buffer() {
+    let of = |protected: bool, before: &[&str]| {
+        let (before, buffer) = (before.join(", "), "pages = 64\nflush_above = 64\n");
+        let text = format!(
+            "{COSMOS}[device.buffer]\n{buffer}protected = {protected}\n[host]\nread_hits = true\n[[flow]]\nrequest = [{before}, \
+             {{ at_ns = 90_000_000, op = \"read\", pages = [5] }}]\n"
+        );
+        let hits = host(&text).read_hits.expect("classified");
+        (hits.hit, hits.miss, hits.unseen)
+    };
+    let write = "{ at_ns = 0, op = \"write\", pages = [5] }";
+    let trim = "{ at_ns = 30_000_000, op = \"trim\", pages = [5] }";
+    let fua = "{ at_ns = 60_000_000, op = \"write\", fua = true, pages = [5] }";
+    let flush = "{ at_ns = 60_000_000, op = \"flush\" }";
+    assert_eq!(of(false, &[write]), (1, 0, 0));
+    assert_eq!(of(false, &[write, trim]), (0, 0, 0));
+    assert_eq!(of(false, &[write, fua]), (0, 0, 0));
+    assert_eq!(of(true, &[write, fua]), (0, 0, 1));
+    // What a flush writes out is found to be gone by the first read of it.
+    assert_eq!(of(false, &[write, flush]), (0, 1, 0));
+}
+
 /// Every row, deep queues, writes and collection, every way of waiting: all requests are seen, the same figures twice, and the
 /// auditor finds nothing.
 #[test]
