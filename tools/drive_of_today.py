@@ -3,9 +3,9 @@
 
     python3 tools/drive_of_today.py --program target/debug/flashlane --keep DIR
 
-Runs every comparison that DIR does not have yet, and writes the tables into the page, between its two marks, and docs/drive-of-today.svg. `--seeds N` takes another
-number of seeds than three. Drives are a sixteenth of their presets, so that runs of seconds fill an SLC cache; loads are shares of what a drive
-reads and programs, so that all are equally busy.
+Runs every comparison that DIR does not have yet from this build of the program, and writes the tables into the page, between its two marks, and
+docs/drive-of-today.svg. `--seeds N` takes another number of seeds than five; `--check` only asks the program whether every scenario is legal. Drives are
+a sixteenth of their presets, so that runs of seconds fill an SLC cache; loads are shares of what a drive reads and programs, so that all are equally busy.
 """
 
 import argparse, concurrent.futures, hashlib, json, math, statistics, subprocess, sys
@@ -16,7 +16,8 @@ BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 # ---------------------------------------------------------------------------------------------------------------------------- drives
 # What a drive has with everything on is its preset, the size, and `on`; an effect is switched off by the keys beside it. Reads that are tried again are in no
-# preset: their shares are assumptions, as are those of the presets.
+# preset: their shares are assumptions, as are those of the presets. What `others` adds is in no preset: one-shot programs behind an SLC cache need one that is
+# folded when it is full, and the drives that the presets are modelled on write past it.
 RETRY = 'retry = {{ step_ns = {step}, states = [{{ shares = {shares} }}] }}'
 COMMANDS = "flushes, FUA, trims"  # an effect of the workload: what a file system sends
 DRIVES = {
@@ -28,47 +29,65 @@ DRIVES = {
         "preset": "datacenter-tlc", "size": {"geometry.blocks_per_plane": 345, "geometry.pages_per_block": 192, "ftl.user_gb": 120},
         "units": 32, "read_us": 50, "write_mb_s": 2620, "on": {"retry": RETRY.format(step=50_000, shares=[0.8, 0.15, 0.05])},
         "effects": {
+            "one-shot programs": {"nand.one_shot_pages": 1, "nand.program_ns": 800_000, "nand.iterations": 16},
             "page types": {"nand.read_ns": 50_000}, "retries": {"retry": None}, "limit of suspensions": {"nand.suspend_limit": '"unlimited"'},
             "capacitors": {"buffer.protected": "false"}, COMMANDS: {},
         },
+        "others": {},
     },
     "client-tlc": {
-        "preset": "client-tlc", "size": {"geometry.blocks_per_plane": 350, "geometry.pages_per_block": 192, "slc.static_blocks": 8, "ftl.user_gb": 31},
+        "preset": "client-tlc", "size": {"geometry.blocks_per_plane": 350, "geometry.pages_per_block": 192, "slc.static_blocks": 8, "slc.dynamic_limit": 33, "ftl.user_gb": 31},
         "units": 16, "read_us": 75, "write_mb_s": 603, "on": {"retry": RETRY.format(step=75_000, shares=[0.8, 0.15, 0.05])},
         "effects": {
             "SLC cache": {"slc.static_blocks": 0, "slc.dynamic": "false", "geometry.blocks_per_plane": 342},
             "page types": {"nand.read_ns": 75_000}, "retries": {"retry": None}, COMMANDS: {},
         },
+        "others": {
+            "folding when full": {"slc.full": '"fold"'},
+            "one-shot programs and folding": {
+                "slc.full": '"fold"', "nand.one_shot_pages": 3, "nand.program_ns": 2_610_000, "nand.iterations": 26,
+            },
+        },
     },
     "client-qlc": {
         "preset": "client-qlc",
-        "size": {"geometry.blocks_per_plane": 360, "geometry.pages_per_block": 384, "slc.static_blocks": 15, "ftl.user_gb": 32, "mapping.entries": 4_096, "mapping.host_entries": 262_144},
+        "size": {
+            "geometry.blocks_per_plane": 360, "geometry.pages_per_block": 384, "slc.static_blocks": 15, "slc.dynamic_limit": 174, "ftl.user_gb": 32,
+            "mapping.entries": 4_096, "mapping.host_entries": 262_144,
+        },
         "units": 4, "read_us": 125, "write_mb_s": 119, "on": {"retry": RETRY.format(step=125_000, shares=[0.6, 0.25, 0.15])},
         "effects": {
             "SLC cache": {"slc.static_blocks": 0, "slc.dynamic": "false", "geometry.blocks_per_plane": 345},
             "mapping cache": {"mapping.entries": 2_000_000, "mapping.host_entries": 0, "mapping.start": '"warm"'},
             "page types": {"nand.read_ns": 125_000}, "retries": {"retry": None}, COMMANDS: {},
         },
+        "others": {
+            "folding when full": {"slc.full": '"fold"'},
+            "one-shot programs and folding": {
+                "slc.full": '"fold"', "nand.one_shot_pages": 4, "nand.program_ns": 8_800_000, "nand.iterations": 44,
+            },
+        },
     },
 }
 
 
 def settings():
-    """Every drive as it is measured: its name, which effects are off, and how that is called."""
+    """Every drive as it is measured: its name, which of its effects are off or of its others are on, and how that is called."""
     yield "papers", [COMMANDS], "as published"
     for name, drive in list(DRIVES.items())[1:]:
         effects = list(drive["effects"])
         # Without commands there is nothing that capacitors change.
         yield name, [effect for effect in effects if effect != "capacitors"], "all off"
         yield name, [], "all on"
-        yield from ((name, [effect], f"no {effect}") for effect in effects)
+        yield from ((name, [effect], f"without {effect}") for effect in effects)
+        yield from ((name, [other], f"with {other}") for other in drive["others"])
 
 
-def device(name, off):
+def device(name, changed):
     drive = DRIVES[name]
     keys = {**drive["size"], **drive["on"]}
-    for effect in off:
-        keys.update(drive["effects"].get(effect, {}))
+    for change in changed:
+        keys.update(drive["effects"].get(change) or drive.get("others", {}).get(change, {}))
     lines = [value if key == "retry" else f"{key} = {value}" for key, value in keys.items() if value is not None]
     return f'[device]\npreset = "{drive["preset"]}"\n' + "\n".join(lines) + "\n"
 
@@ -141,26 +160,50 @@ PUBLISHED = ["fcfs", "read-first", "read-first-suspend", "fr-fcfs", "sprinkler",
 
 
 def scenario(setting, workload, seed):
-    name, off, _ = setting
+    name, changed, _ = setting
     drive = DRIVES[name]
     reads_s, bytes_s = drive["units"] * 1e6 / drive["read_us"], drive["write_mb_s"] * 1e6
     entries = ",\n  ".join(f'{{ name = "{row}", {answers} }}' for row, answers in SCHEDULERS.items())
     head = f'name = "{workload}"\nseed = {seed}\nschedulers = [\n  {entries}]\n'
-    return head + device(name, off) + WORKLOADS[workload](reads_s, bytes_s, COMMANDS not in off)
+    return head + device(name, changed) + WORKLOADS[workload](reads_s, bytes_s, COMMANDS not in changed)
 
 
-def run(given, setting, workload, seed):
-    """What one workload shows on one drive, by scheduler."""
-    whole = scenario(setting, workload, seed)
-    kept = given.keep / (hashlib.sha256(whole.encode()).hexdigest()[:16] + ".json")
-    if not kept.exists():
+class Runs:
+    """The runs of one build of the program, kept in a folder."""
+
+    def __init__(self, program, keep):
+        self.program, self.keep = program, keep
+        # The version does not change with every build: the program's bytes do.
+        self.build = hashlib.sha256(Path(program).read_bytes()).digest()
+        keep.mkdir(parents=True, exist_ok=True)
+
+    def file(self, whole):
+        """Where what this build makes of a scenario is kept."""
+        return self.keep / (hashlib.sha256(self.build + whole.encode()).hexdigest()[:16] + ".json")
+
+    def of(self, setting, workload, seed):
+        """What one workload shows on one drive, by scheduler."""
+        whole = scenario(setting, workload, seed)
+        kept = self.file(whole)
+        if not kept.exists():
+            made = json.loads(self.ask("compare", kept, whole, "--format", "json", "--jobs", "1"))
+            # A run that is stopped leaves no half a file behind.
+            part = kept.with_suffix(".part")
+            part.write_text(json.dumps(figures(made)))
+            part.rename(kept)
+        return json.loads(kept.read_text())
+
+    def check(self, setting, workload):
+        whole = scenario(setting, workload, 1)
+        self.ask("check", self.file(whole), whole)
+
+    def ask(self, command, kept, whole, *options):
         file = kept.with_suffix(".toml")
         file.write_text(whole)
-        made = subprocess.run([given.program, "compare", file, "--format", "json", "--jobs", "1"], capture_output=True, text=True)
+        made = subprocess.run([self.program, command, file, *options], capture_output=True, text=True)
         if made.returncode:
             raise SystemExit(f"{file}: {made.stderr.strip()}")
-        kept.write_text(json.dumps(figures(json.loads(made.stdout))))
-    return json.loads(kept.read_text())
+        return made.stdout
 
 
 def figures(summary):
@@ -235,17 +278,17 @@ def shown(found):
 
 
 def decisive(name, found):
-    """The effect without which a ratio is nearest to that with all off, as far as it moves it by two percent at least."""
-    of = {label.removeprefix("no "): values for (drive, label), values in found.items() if drive == name}
+    """The two changes that move a ratio most, as far as they move it by two percent at least."""
+    of = {label: values for (drive, label), values in found.items() if drive == name}
     on = of.pop("all on")[0]
     of.pop("all off")
-    moves = sorted(((abs(math.log(values[0] / on)), effect, values) for effect, values in of.items()), reverse=True)
-    told = [f"without {effect} {mark(values)} {digits(values[0])}" for moved, effect, values in moves[:2] if moved > 0.02]
+    moves = sorted(((abs(math.log(values[0] / on)), change, values) for change, values in of.items()), reverse=True)
+    told = [f"{change} {mark(values)} {digits(values[0])}" for moved, change, values in moves[:2] if moved > 0.02]
     return f"{name}: " + ", ".join(told) if told else None
 
 
 def table(results):
-    """The conclusions by drive, and which effects move them most."""
+    """The conclusions by drive, and what moves them most."""
     names = list(DRIVES)[1:]
     heads = ["as published"] + [f"{name}, {state}" for name in names for state in ("all off", "all on")]
     lines = ["| conclusion | " + " | ".join(heads) + " | what moves it most |", "|---|" + "---:|" * len(heads) + "---|"]
@@ -282,7 +325,7 @@ def colour(factor):
 
 def picture(results):
     """Speedups of the mean over fcfs: rows by drive and what is switched off."""
-    left, top, wide, tall = 150, 172, 62, 30
+    left, top, wide, tall = 150, 200, 62, 30
     columns = list(results)
     parts = [f'<text x="8" y="20" font-size="15">Mean response time under fcfs over the scheduler\'s, with the interval at 95 % over the seeds</text>']
     for at, (name, label) in enumerate(columns):
@@ -306,23 +349,32 @@ def picture(results):
             f'<rect width="{width}" height="{height}" fill="white"/>{"".join(parts)}</svg>\n')
 
 
+def measured(runs, seeds, pool):
+    """By drive and what is changed in it, for each seed what every workload shows."""
+    jobs = [(setting, workload, seed) for setting in settings() for seed in range(1, seeds + 1) for workload in WORKLOADS]
+    results = {}
+    for ((name, _, label), workload, seed), of in zip(jobs, pool.map(lambda job: runs.of(*job), jobs)):
+        results.setdefault((name, label), {}).setdefault(seed, {})[workload] = of
+    return {key: list(of.values()) for key, of in results.items()}
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--program", required=True)
     options.add_argument("--keep", type=Path, required=True)
-    options.add_argument("--seeds", type=int, default=3, choices=T)
+    options.add_argument("--seeds", type=int, default=5, choices=T)
     options.add_argument("--jobs", type=int, default=2)
+    options.add_argument("--check", action="store_true", help="only check the scenarios")
     options.add_argument("--print", action="store_true", help="print the tables and write nothing into docs")
     given = options.parse_args()
-    given.keep.mkdir(parents=True, exist_ok=True)
-    seeds = range(1, given.seeds + 1)
-    jobs = [(setting, seed, workload) for setting in settings() for seed in seeds for workload in WORKLOADS]
+    runs = Runs(given.program, given.keep)
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        made = list(pool.map(lambda job: run(given, job[0], job[2], job[1]), jobs))
-    results = {}
-    for ((name, _, label), seed, workload), of in zip(jobs, made):
-        results.setdefault((name, label), {}).setdefault(seed, {})[workload] = of
-    results = {key: list(of.values()) for key, of in results.items()}
+        if given.check:
+            cases = [(setting, workload) for setting in settings() for workload in WORKLOADS]
+            list(pool.map(lambda case: runs.check(*case), cases))
+            print(f"{len(cases)} scenarios are legal")
+            return
+        results = measured(runs, given.seeds, pool)
     text = f"{table(results)}\n\nEvery row on the three drives with everything on:\n\n{rows(results)}"
     if given.print:
         print(text)

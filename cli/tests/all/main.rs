@@ -6,6 +6,8 @@ mod common;
 #[cfg(unix)]
 mod distribution;
 #[cfg(unix)]
+mod drive_of_today;
+#[cfg(unix)]
 mod inputs;
 #[cfg(unix)]
 mod options;
