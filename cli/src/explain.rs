@@ -3,7 +3,7 @@
 use flashlane_outputs::shown::escaped;
 use flashlane_report::results::explain;
 use flashlane_scenario::{Scenario, SchedulerChoice};
-use flashlane_sim::{decisions_of, histories, prepare, slowest};
+use flashlane_sim::{Deciders, histories, prepare, slowest};
 
 use crate::args::Workload;
 use crate::fail::Failure;
@@ -48,13 +48,14 @@ pub fn act(workload: &Workload, scheduler: Option<&str>, which: &Which, beside: 
     }
     let other = other.map(|choice| under(&scenario, choice));
     let others = other.as_ref().map(|other| histories(other, &requests)).transpose()?.unwrap_or_default().0;
-    let (name, decisions) = (scheduler_name(&one)?, decisions_of(&one)?);
+    let deciders = Deciders::of(&one)?;
     let mut text = if notes.is_empty() { notes } else { notes + "\n" };
     for request in &requests {
         let Some(history) = found.iter().find(|history| history.request == *request) else { continue };
-        text.push_str(&explain::history(history, &name, &decisions, &flows));
+        let (name, decisions) = deciders.at(history.arrival_ns);
+        text.push_str(&explain::history(history, name, decisions, &flows));
         if let (Some(other), Some(same)) = (&other, others.iter().find(|other| other.request == *request)) {
-            text.push_str(&explain::difference((history, &name), (same, &scheduler_name(other)?), &flows));
+            text.push_str(&explain::difference((history, name), (same, &scheduler_name(other)?), &flows));
         }
         text.push('\n');
     }

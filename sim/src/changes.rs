@@ -148,6 +148,14 @@ impl Changes {
         }
     }
 
+    /// The changes of scheduler: when, in ns, and to which.
+    pub(super) fn schedulers(&self) -> impl Iterator<Item = (u64, &str, &Recipe)> {
+        self.list.iter().filter_map(|(at, change)| match change {
+            PlannedChange::Scheduler(name, recipe) => Some((at.ns(), name.as_str(), recipe)),
+            PlannedChange::Priority(..) => None,
+        })
+    }
+
     /// For a run on the device of `config`; `None` if there are none.
     pub(super) fn pending(&self, catalogue: &Catalogue, config: &Config) -> Result<Option<Box<Pending>>, RunError> {
         if self.list.is_empty() {

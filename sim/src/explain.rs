@@ -13,14 +13,32 @@ use super::prepare::prepare;
 use flashlane_report::results::Decisions;
 use flashlane_report::results::explain::{Explainer, RequestHistory};
 use flashlane_scenario::Scenario;
+use flashlane_sched::catalogue::Recipe;
 
-/// The decisions of the scenario's first scheduler.
-///
-/// # Errors
-/// Anything wrong with the scenario that shows without a run.
-pub fn decisions_of(scenario: &Scenario) -> Result<Decisions, RunError> {
-    let prepared = prepare(scenario)?;
-    Ok(decisions::shown(&prepared.catalogue, &prepared.schedulers[0].1))
+/// Which scheduler decides when: the scenario's first one, then those to which its record changes.
+pub struct Deciders(Vec<(u64, String, Decisions)>);
+
+impl Deciders {
+    /// Those of a run of this scenario.
+    ///
+    /// # Errors
+    /// Anything wrong with the scenario that shows without a run.
+    pub fn of(scenario: &Scenario) -> Result<Deciders, RunError> {
+        let prepared = prepare(scenario)?;
+        let (name, recipe) = &prepared.schedulers[0];
+        let all = [(0, name.as_str(), recipe)].into_iter().chain(prepared.changes.schedulers());
+        let named = |(ns, name, recipe): (u64, &str, &Recipe)| {
+            (ns, name.to_owned(), decisions::shown(&prepared.catalogue, recipe))
+        };
+        Ok(Deciders(all.map(named).collect()))
+    }
+
+    /// The scheduler of a request that came at this instant, and its decisions. The drive drains for a change: it decides all of the
+    /// request.
+    pub fn at(&self, arrival_ns: u64) -> (&str, &Decisions) {
+        let (_, name, decisions) = self.0.iter().rfind(|(ns, ..)| *ns <= arrival_ns).unwrap_or(&self.0[0]);
+        (name, decisions)
+    }
 }
 
 /// The numbers of the `count` slowest requests, the slowest first; of equals the first.

@@ -46,7 +46,7 @@ pub use available::{AvailableMemory, amount, fits};
 pub use ceiling::ceiling;
 pub use compare::{Comparison, Options, RowOutput, compare, compare_prepared, run_observed};
 pub use drive::{Drive, Schedulers, drive};
-pub use explain::{decisions_of, histories, slowest};
+pub use explain::{Deciders, histories, slowest};
 pub use feed::Feed;
 pub use host_outcome::HostOutcome;
 pub use maker::maker;

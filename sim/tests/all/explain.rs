@@ -3,7 +3,7 @@
 use crate::common::busy::busy;
 use flashlane_report::results::explain::{self, Wait};
 use flashlane_scenario::Scenario;
-use flashlane_sim::{decisions_of, histories, slowest};
+use flashlane_sim::{Deciders, histories, slowest};
 
 fn scenario(scheduler: &str, text: &str) -> Scenario {
     Scenario::parse("explain", format!("scheduler = \"{scheduler}\"\n{text}")).unwrap_or_else(|why| panic!("{why}"))
@@ -67,7 +67,7 @@ request = [
     let flows = ["scene".to_owned()];
     let fcfs = scenario("fcfs", scene);
     let history = histories(&fcfs, &[2]).expect("a run").0.remove(0);
-    let told = explain::history(&history, "fcfs", &decisions_of(&fcfs).expect("decisions"), &flows);
+    let told = explain::history(&history, "fcfs", Deciders::of(&fcfs).expect("decisions").at(0).1, &flows);
     let expected = "\
 Request 2 of scene under fcfs: read of 1 page, arrived at 1.000 µs, done after 5.000 µs
   read of page 3 on die 0.0.0
@@ -107,7 +107,8 @@ request = [
 "#;
     let fcfs = scenario("fcfs", scene);
     let history = histories(&fcfs, &[0]).expect("a run").0.remove(0);
-    let told = explain::history(&history, "fcfs", &decisions_of(&fcfs).expect("decisions"), &["scene".to_owned()]);
+    let told =
+        explain::history(&history, "fcfs", Deciders::of(&fcfs).expect("decisions").at(0).1, &["scene".to_owned()]);
     let expected = "\
 Request 0 of scene under fcfs: read of 1 page, arrived at 1.000 µs, done after 3.000 µs
   read of page 0 on die 0.0.0
@@ -142,7 +143,8 @@ request = [
 "#;
     let fcfs = scenario("fcfs", scene);
     let history = histories(&fcfs, &[1]).expect("a run").0.remove(0);
-    let told = explain::history(&history, "fcfs", &decisions_of(&fcfs).expect("decisions"), &["scene".to_owned()]);
+    let told =
+        explain::history(&history, "fcfs", Deciders::of(&fcfs).expect("decisions").at(0).1, &["scene".to_owned()]);
     let expected = "\
 Request 1 of scene under fcfs: write of 1 page, arrived at 1.000 µs, done after 101.0 µs
   program of page 16 on die 0.0.0

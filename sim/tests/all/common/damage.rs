@@ -7,7 +7,7 @@ use flashlane_core::event::{Event, Stamped};
 use flashlane_core::{Duration, Time};
 use flashlane_scenario::Scenario;
 use flashlane_sched::catalogue::Recipe;
-use flashlane_sim::{ObserverOptions, decisions_of, run_observed};
+use flashlane_sim::{Deciders, ObserverOptions, run_observed};
 use flashlane_ssd::Config;
 
 /// Requests of a scenario that are run.
@@ -57,7 +57,8 @@ fn device(scenario: &Scenario) -> Result<(Config, Policy), String> {
         let page = u64::from(config.geometry.page_bytes);
         (flow.first_page, flow.pages) = ((plan.range.offset / page) as u32, (plan.range.length / page) as u32);
     }
-    let made = decisions_of(scenario).map_err(|why| why.to_string())?;
+    let deciders = Deciders::of(scenario).map_err(|why| why.to_string())?;
+    let made = deciders.at(0).1.clone();
     let answers = made.answers();
     let answers = answers.iter().map(|(question, answer)| (question, (*answer).to_owned()));
     let recipe =
