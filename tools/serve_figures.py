@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What `flashlane serve` adds to the modelled drive's times, and what it costs: the table in docs/serve.md.
 
-tools/serve_figures.py [--program target/release/flashlane] [--runs 5] [--seconds 8]
+tools/serve_figures.py [--program target/release/flashlane] [--runs 5] [--seconds 8] [--only cuts]
 
 With fio's engine for NBD. Every run has a new drive (scenarios/two-tenants.toml, contents in memory), of which fio uses 256 MiB. Rows take
 turns; each figure is the mean of the runs with the least and the greatest. Last: how many commands one core serves (one connection
 on another core that keeps 256 reads of 4 KiB under way and looks at no answer, with a drive a thousand times as fast), memory per connection,
-and CPU without commands.
+CPU without commands, and what it costs to keep what a power cut brings back: 8 KiB writes that end in a buffer which loses them, with and
+without --ctl.
 """
 
 import argparse
@@ -129,6 +130,46 @@ def one_core(args):
     return [count / took, 100 * used / took]
 
 
+def cuts(args, in_file, options):
+    """CPU a command (us), late p50 (us), KiB of memory more than before, with writes that end in a buffer of 512 pages that loses them."""
+    buffer = ["pages=512", "write_back=true", "protected=false", "flush_above=200", "per_flow=true"]
+    options = [*options, *(part for key in buffer for part in ("--set", f"device.buffer.{key}"))]
+    with tempfile.TemporaryDirectory() as desk:
+        if in_file:
+            options += ["--data", os.path.join(desk, "contents")]
+        if "--ctl" in options:
+            options[options.index("--ctl") + 1] = os.path.join(desk, "ctl")
+        server = Server(args, desk, options)
+        # Once everything has been written to: memory for the contents is there, and a file has its blocks.
+        fio(server, "--rw=write", "--bs=256k", "--iodepth=4")
+        memory, before = server.memory(), server.seconds()
+        job = fio(server, "--rw=randwrite", "--bs=8k", "--iodepth=32", "--time_based", f"--runtime={args.seconds}")
+        used, more = server.seconds() - before, server.memory() - memory
+        table = server.end()
+    late = float(re.search(r"by the model: p50 ([\d.]+) us", table).group(1))
+    return [1e6 * used / job["write"]["total_ios"], late, more]
+
+
+CUTS = [
+    ("in memory", False, []),
+    ("in memory, with `--ctl`", False, ["--ctl", ""]),
+    ("in a file", True, []),
+    ("in a file, with `--ctl`", True, ["--ctl", ""]),
+]
+
+
+def table_of_cuts(args):
+    found = [[] for _ in CUTS]
+    for number in range(args.runs):
+        for (name, *row), figures in zip(CUTS, found):
+            figures.append(cuts(args, *row))
+            print(f"run {number + 1}, {name}: " + ", ".join(f"{figure:.1f}" for figure in figures[-1]), file=sys.stderr)
+    print("| contents | CPU a write, us | late, p50 us | memory, KiB more |")
+    print("|---|---:|---:|---:|")
+    for (name, *_), figures in zip(CUTS, found):
+        print("| " + " | ".join([name, *(shown(values, int(at != 2)) for at, values in enumerate(zip(*figures)))]) + " |")
+
+
 def idle(args):
     """KiB of memory per connection, and seconds of CPU in ten seconds with 200 connections that send nothing."""
     with tempfile.TemporaryDirectory() as desk:
@@ -157,7 +198,10 @@ def main():
     parser.add_argument("--scenario", default="scenarios/two-tenants.toml")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=8)
+    parser.add_argument("--only", choices=["cuts"])
     args = parser.parse_args()
+    if args.only == "cuts":
+        return table_of_cuts(args)
     found = [[] for _ in ROWS]
     cores, idles, loads = [], [], []
     for number in range(args.runs):
@@ -177,7 +221,8 @@ def main():
     memory, used = zip(*idles)
     print(f"\nOne core: {shown(rates, 0)} commands/s with {shown(shares, 0)} % of it.")
     print(f"Memory per connection: {shown(memory)} KiB. CPU in 10 s without commands: {shown(used, 2)} s.")
-    print(f"Load of the machine before the runs: {shown(loads)}.")
+    print(f"Load of the machine before the runs: {shown(loads)}.\n")
+    table_of_cuts(args)
 
 
 main()
