@@ -8,6 +8,8 @@ use flashlane_sim::Progress;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::text;
+#[cfg(target_os = "linux")]
+use flashlane_serve::Message;
 
 /// Runs `work` and shows `progress` on a terminal meanwhile.
 pub fn shown<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
@@ -31,16 +33,23 @@ pub fn of_paper<T>(progress: &flashlane_sweep::Progress, work: impl FnOnce(&dyn 
     })
 }
 
-/// Runs `work`, which gives a line now and then, and shows the last one. Between lines nothing is done.
+/// Runs `work`, a server, and shows what it did in the last second; what must not be missed is printed, also where there is no terminal.
 #[cfg(target_os = "linux")]
-pub fn of_seconds<T>(work: impl FnOnce(&mut dyn FnMut(&str)) -> T) -> T {
-    if !std::io::stderr().is_terminal() {
-        return work(&mut |_| {});
-    }
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    style(&bar, "{msg}");
-    let result = work(&mut |line| bar.set_message(line.to_owned()));
-    bar.finish_and_clear();
+pub fn of_server<T>(work: impl FnOnce(&mut dyn FnMut(Message<'_>)) -> T) -> T {
+    let bar = std::io::stderr().is_terminal().then(|| {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        style(&bar, "{msg}");
+        bar
+    });
+    let result = work(&mut |message| match (message, &bar) {
+        (Message::LastSecond(line), Some(bar)) => bar.set_message(line.to_owned()),
+        (Message::LastSecond(_), None) => {}
+        (Message::Fault(why), bar) => {
+            let line = format!("error: {why}; from now on every command fails");
+            bar.as_ref().map_or_else(|| text::note(&line), |bar| bar.suspend(|| text::note(&line)));
+        }
+    });
+    bar.inspect(ProgressBar::finish_and_clear);
     result
 }
 

@@ -58,7 +58,14 @@ mod linux {
             choose(&mut scenario, "--scheduler", vec![choice]);
         }
         scenario.add_spare_flows(args.spare)?;
-        let state = args.data.as_deref().map(kept_state).transpose()?;
+        let state = match &args.data {
+            Place::Memory => None,
+            Place::File(path) => {
+                let state = kept_state(path)?;
+                args.record.iter().try_for_each(|record| check_record(record, path, &state))?;
+                Some(state)
+            }
+        };
         let drive = flashlane_sim::drive(&scenario, own, state.as_deref())?;
         let start = drive.start.clone();
         let (scheduler, bytes, volatile) = (drive.scheduler.clone(), drive.bytes, drive.has_volatile_writes);
@@ -66,21 +73,21 @@ mod linux {
             drive.flows.iter().map(|flow| (flow.name.clone(), flow.range.length)).collect();
         let options = options(args, state);
         let (ready, stop) = flashlane_serve::open(drive, &options, &signals::ending()).map_err(Failure::Input)?;
+        let (nbd, metrics) = ready.addresses();
         let title = format!("{} on {}", scenario.name(), scenario.device_name());
         let mut text = format!("{title} under {scheduler}, {} GB", gigabytes(bytes));
         let _ = match &options.data {
-            Place::Memory => writeln!(text, "; contents in memory, lost when the server ends"),
+            Place::Memory => writeln!(text, "; contents in memory, lost when the server ends or is killed"),
             Place::File(path) => writeln!(text, "; contents in {}\n{}", shown::path(path), start),
         };
         let width = exports.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         for (name, bytes) in &exports {
-            let uri = options.nbd.iter().map(|address| address.uri(name));
+            let uri = nbd.iter().map(|address| address.uri(name));
             let file = options.fuse.iter().map(|folder| shown::path(&folder.join(name)).to_string());
             let places: Vec<String> = uri.chain(file).collect();
             let _ = writeln!(text, "  {name:width$}  {:>8} GB  {}", gigabytes(*bytes), places.join("  "));
         }
-        if let Some(address) = args.metrics {
-            let address = ready.serve_metrics(address).map_err(Failure::Input)?;
+        if let Some(address) = metrics {
             let _ = writeln!(text, "Figures for Prometheus: http://{address}/metrics");
         }
         if volatile {
@@ -106,7 +113,7 @@ mod linux {
             }
             report
         } else {
-            progress::of_seconds(|show| ready.run(show))
+            progress::of_server(|say| ready.run(say))
         };
         finish(&report.map_err(Failure::Fault)?, args)
     }
@@ -115,14 +122,16 @@ mod linux {
         Options {
             nbd: args.nbd.clone(),
             fuse: args.fuse.clone(),
-            data: args.data.clone().map_or(Place::Memory, Place::File),
+            data: args.data.clone(),
             time_scale: args.time_scale,
             spin: Duration::from_micros(args.spin_us.into()),
             record: args.record.clone(),
             state,
             power_cut: args.power_cut,
             control: args.ctl.clone(),
+            metrics: args.metrics,
             lies_about_flushes: args.lie_about_flushes,
+            ..Options::default()
         }
     }
 
@@ -137,6 +146,17 @@ mod linux {
             return Err(Failure::Input(message));
         }
         Ok(state)
+    }
+
+    /// The record has a file of its own: neither the contents nor the state are written there.
+    fn check_record(record: &Path, data: &Path, state: &Path) -> Result<(), Failure> {
+        let same = |other: &Path| std::path::absolute(other).ok() == std::path::absolute(record).ok();
+        let why = match (same(data), same(state)) {
+            (true, _) => "is the file of --data",
+            (_, true) => "is where the state of the drive is kept",
+            _ => return Ok(()),
+        };
+        Err(Failure::Input(format!("--record {}: {why}; name another file", shown::path(record))))
     }
 
     /// Asks a server for something, and prints its answer.
@@ -176,9 +196,9 @@ mod linux {
                 Err(why) => return Err(Failure::Fault(format!("--record {path}: could not be written: {why}"))),
             }
         }
-        if let Some(PowerCut { writes, pages, landed, buffered, lost }) = report.cut {
+        if let Some(PowerCut { commands, pages, landed, buffered, lost }) = report.cut {
             print(&format!(
-                "the power was cut: {writes} writes were not answered; {landed} of their {pages} pages have landed\n\
+                "the power was cut during {commands} writes, trims and write zeroes; {landed} of their {pages} pages have landed\n\
                  {lost} of {buffered} pages of answered writes that only the page buffer had are lost\n"
             ))?;
         }

@@ -54,7 +54,9 @@ impl Address {
         match self {
             Address::Unix(path) => {
                 let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-                format!("nbd+unix:///{export}?socket={}", shown::path(&path))
+                let byte = |byte| if byte == b'/' { "/".to_owned() } else { escaped(byte) };
+                let path: String = path.as_os_str().as_encoded_bytes().iter().copied().map(byte).collect();
+                format!("nbd+unix:///{export}?socket={path}")
             }
             Address::Tcp(address) => format!("nbd://{address}/{export}"),
         }
@@ -88,6 +90,7 @@ mod tests {
         assert!(why.contains("other machines must not reach it"), "{why}");
         let uri = |text: &str| text.parse::<Address>().expect(text).uri("my db");
         assert_eq!(uri("unix:/run/d"), "nbd+unix:///my%20db?socket=/run/d");
+        assert_eq!(uri("unix:/a b/c&d"), "nbd+unix:///my%20db?socket=/a%20b/c%26d");
         assert_eq!(uri("tcp:127.0.0.1:9"), "nbd://127.0.0.1:9/my%20db");
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rustix::fd::{AsFd, BorrowedFd};
 
@@ -52,6 +53,7 @@ pub(crate) struct Connection {
     pub(crate) session: Session,
     /// Tells it from earlier ones of the same number.
     pub(crate) generation: u64,
+    began: Instant,
     /// Bytes to be sent, from `sent` on.
     out: Vec<u8>,
     sent: usize,
@@ -65,13 +67,15 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(socket: Socket, exports: Arc<[Export]>, generation: u64) -> Connection {
+    /// With `is_refused` its client learns that it can open no export now.
+    pub(crate) fn new(socket: Socket, exports: Arc<[Export]>, generation: u64, is_refused: bool) -> Connection {
         let mut out = Vec::new();
-        let session = Session::new(exports, &mut out);
+        let session = if is_refused { Session::refusing(exports, &mut out) } else { Session::new(exports, &mut out) };
         Connection {
             socket,
             session,
             generation,
+            began: Instant::now(),
             out,
             sent: 0,
             under_way: 0,
@@ -112,7 +116,7 @@ impl Connection {
         let close = self.session.receive(bytes, budget, &mut self.out, commands).err()?;
         self.closing = true;
         match close {
-            Close::Asked => None,
+            Close::Asked | Close::Full => None,
             Close::Broken(reason) => Some(reason),
         }
     }
@@ -149,6 +153,12 @@ impl Connection {
             self.out.drain(..self.sent);
             self.sent = 0;
         }
+    }
+
+    /// How much of `limit` its handshake may still take; `None` once an export is open, or the connection is being closed.
+    pub(crate) fn handshake_left(&self, limit: Duration) -> Option<Duration> {
+        let is_under_way = self.session.export().is_none() && !self.closing;
+        is_under_way.then(|| limit.saturating_sub(self.began.elapsed()))
     }
 
     /// The client is gone: nothing more is sent.

@@ -9,28 +9,20 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use flashlane_outputs::shown;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use rustix::io::Errno;
 
+use crate::Place;
 use crate::chunks::{CHUNK, Chunks};
 use crate::power_cut::Draw;
 use crate::volatile::{DurablePage, Undo, VolatilePage};
-
-/// Where the bytes are kept.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Place {
-    /// In memory, until the server ends.
-    Memory,
-    /// In this file, which is made if there is none.
-    File(PathBuf),
-}
 
 /// What is to be done with the bytes, for the holder of `ticket`.
 #[derive(Debug)]
@@ -85,7 +77,8 @@ impl Contents {
             Place::Memory => Ok(Contents::Memory(store(Medium::Memory(Memory::default())))),
             Place::File(path) => {
                 let file = open(path, bytes).map_err(|why| format!("--data {}: {why}", shown::path(path)))?;
-                let worker = Worker::start(store(Medium::File(file)));
+                let medium = Medium::of(file, path).map_err(|why| format!("--data {}: {why}", shown::path(path)))?;
+                let worker = Worker::start(store(medium));
                 Ok(Contents::File(worker.map_err(|why| format!("cannot start a thread for --data: {why}"))?))
             }
         }
@@ -110,11 +103,11 @@ impl Contents {
         }
     }
 
-    /// The power is cut: all jobs are done; pages that only the buffer had are lost, and bytes at these places have landed.
+    /// The power is cut: all jobs are done; pages that only the buffer had are lost, and this work at these places has landed.
     ///
     /// # Errors
     /// The file cannot be read or written.
-    pub(crate) fn cut_power(&mut self, draw: &mut Draw, landed: Vec<(u64, Vec<u8>)>) -> io::Result<()> {
+    pub(crate) fn cut_power(&mut self, draw: &mut Draw, landed: Vec<(u64, Work)>) -> io::Result<()> {
         match self {
             Contents::Memory(store) => store.cut_power(draw, landed),
             Contents::File(worker) => match worker.end() {
@@ -207,28 +200,50 @@ fn zero(file: &File, offset: u64, length: u64, keep: bool) -> io::Result<()> {
     })
 }
 
+fn read(file: &File, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    file.read_exact_at(&mut bytes, offset).map(|()| bytes)
+}
+
 /// What the bytes are in.
 #[derive(Debug)]
 enum Medium {
     Memory(Memory),
-    File(File),
+    File {
+        file: File,
+        /// The same file, for what a page held before: read without what is next to it. Reading ahead would put the file into larger pieces
+        /// of the page cache, of which each later write walks through one (ext4 of Linux 6.18).
+        before: File,
+    },
 }
 
 impl Medium {
+    fn of(file: File, path: &Path) -> io::Result<Medium> {
+        let before = File::open(path)?;
+        // Without it there are the same bytes, later.
+        let _ = fadvise(&before, 0, None, Advice::Random);
+        Ok(Medium::File { file, before })
+    }
+
+    /// What a page holds before it is written to.
+    fn read_before(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        match self {
+            Medium::Memory(_) => self.read(offset, length),
+            Medium::File { before, .. } => read(before, offset, length),
+        }
+    }
+
     fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
         match self {
             Medium::Memory(memory) => Ok(memory.read(offset, length)),
-            Medium::File(file) => {
-                let mut bytes = vec![0; length];
-                file.read_exact_at(&mut bytes, offset).map(|()| bytes)
-            }
+            Medium::File { file, .. } => read(file, offset, length),
         }
     }
 
     fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         match self {
             Medium::Memory(memory) => memory.write(offset, bytes),
-            Medium::File(file) => file.write_all_at(bytes, offset)?,
+            Medium::File { file, .. } => file.write_all_at(bytes, offset)?,
         }
         Ok(())
     }
@@ -236,7 +251,7 @@ impl Medium {
     fn zero(&mut self, offset: u64, length: u64, keep: bool) -> io::Result<()> {
         match self {
             Medium::Memory(memory) => memory.zero(offset, length),
-            Medium::File(file) => zero(file, offset, length, keep)?,
+            Medium::File { file, .. } => zero(file, offset, length, keep)?,
         }
         Ok(())
     }
@@ -244,7 +259,7 @@ impl Medium {
     fn flush(&self) -> io::Result<()> {
         match self {
             Medium::Memory(_) => Ok(()),
-            Medium::File(file) => file.sync_data(),
+            Medium::File { file, .. } => file.sync_data(),
         }
     }
 }
@@ -297,7 +312,7 @@ impl Store {
             self.undo.settled(next..page);
             next = page + 1;
             let (medium, bytes) = (&self.medium, self.page_bytes);
-            self.undo.keep(written, || medium.read(page * bytes, bytes as usize))?;
+            self.undo.keep(written, || medium.read_before(page * bytes, bytes as usize))?;
         }
         self.undo.settled(next..pages.end.max(next));
         Ok(())
@@ -311,10 +326,12 @@ impl Store {
         pages.iter().for_each(|&page| self.undo.durable(page));
     }
 
-    fn cut_power(&mut self, draw: &mut Draw, landed: Vec<(u64, Vec<u8>)>) -> io::Result<()> {
-        let lost = self.undo.lost(draw).into_iter().map(|(page, bytes)| (u64::from(page) * self.page_bytes, bytes));
-        for (offset, bytes) in lost.chain(landed) {
-            self.medium.write(offset, &bytes)?;
+    fn cut_power(&mut self, draw: &mut Draw, landed: Vec<(u64, Work)>) -> io::Result<()> {
+        for (page, bytes) in self.undo.lost(draw) {
+            self.medium.write(u64::from(page) * self.page_bytes, &bytes)?;
+        }
+        for (offset, work) in landed {
+            self.work(offset, work)?;
         }
         self.medium.flush()
     }

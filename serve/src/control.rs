@@ -15,7 +15,7 @@ use flashlane_outputs::shown;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 
-use crate::listener::{SocketFile, bind_unix};
+use crate::listener::{SocketFile, bind_unix, reason};
 use crate::snapshot::Snapshot;
 
 /// How long a client of the control socket may take to send its command.
@@ -115,7 +115,7 @@ impl Asker {
 /// # Errors
 /// A path at which it cannot listen, by its name.
 pub(crate) fn open(path: &Path, asker: Asker) -> Result<SocketFile, String> {
-    let failed = |why: io::Error| format!("--ctl {}: cannot be listened at: {why}", shown::path(path));
+    let failed = |why: io::Error| format!("--ctl {}: cannot be listened at: {}", shown::path(path), reason(&why));
     let (listener, file) = bind_unix(path).map_err(failed)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
     let serve = move || serve(&listener, &asker);

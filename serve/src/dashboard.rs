@@ -180,6 +180,10 @@ impl Dashboard {
 }
 
 fn head_of(title: &str, now: &Snapshot) -> Vec<Line<'static>> {
+    if let Some(fault) = &now.fault {
+        let line = format!("{}; every command fails; q ends it", escaped(fault));
+        return vec![Line::from(escaped(title).into_owned()), Line::styled(line, Style::new().fg(Color::Red))];
+    }
     let next = now.next_scheduler.as_ref().map(|next| format!(", then {} once it has drained", escaped(next)));
     vec![
         Line::from(vec![
@@ -333,6 +337,14 @@ mod tests {
         let rows: Vec<u16> = (0..24).filter(|&y| warm(1, y) != Color::Reset || warm(5, y) != Color::Reset).collect();
         assert_eq!(rows.len(), 2, "the units at which something waits are coloured");
         assert_eq!((warm(1, rows[0]), warm(5, rows[1])), (Color::Indexed(58), Color::Indexed(94)));
+    }
+
+    #[test]
+    fn a_fault_is_shown() {
+        let mut dashboard = dashboard(2);
+        dashboard.recent.back_mut().expect("drawn").fault = Some("the modelled drive stopped".into());
+        let text = drawn(&dashboard, 120, 24).to_string();
+        assert!(text.contains("the modelled drive stopped; every command fails; q ends it"), "{text}");
     }
 
     /// Any size of terminal, many units, and before there is anything.

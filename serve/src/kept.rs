@@ -13,23 +13,30 @@ use flashlane_ssd::config::Config;
 pub(crate) struct Kept(PathBuf);
 
 impl Kept {
-    /// Takes the state away, since the drive goes on from it: none is left if the server is killed. A record that begins in it gets it
-    /// beside itself.
+    /// The state in this file. A record that begins in it gets it beside itself.
     ///
     /// # Errors
-    /// A file that cannot be written or removed, in words; the state is still there then.
-    pub(crate) fn take_away(state: &Path, record: Option<&Path>) -> Result<Kept, String> {
+    /// A file that cannot be written, in words.
+    pub(crate) fn of(state: &Path, record: Option<&Path>) -> Result<Kept, String> {
         if let Some(record) = record {
             let copy = used_file(record);
             copied(state, &copy).map_err(|why| {
                 format!("{}: the drive's first state cannot be copied to it: {why}", shown::path(&copy))
             })?;
         }
-        match fs::remove_file(state) {
+        Ok(Kept(state.to_owned()))
+    }
+
+    /// Takes the state away, since the drive goes on from it: none is left if the server is killed.
+    ///
+    /// # Errors
+    /// A file that cannot be removed, in words.
+    pub(crate) fn take_away(&self) -> Result<(), String> {
+        match fs::remove_file(&self.0) {
             Err(why) if why.kind() != io::ErrorKind::NotFound => {
-                Err(format!("{}: cannot be removed: {why}", shown::path(state)))
+                Err(format!("{}: cannot be removed: {why}", shown::path(&self.0)))
             }
-            _ => Ok(Kept(state.to_owned())),
+            _ => Ok(()),
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod address;
 pub mod nbd;
+mod place;
 mod power_cut;
 mod snapshot;
 mod statistics;
@@ -38,24 +39,24 @@ mod server;
 mod volatile;
 
 pub use address::Address;
+pub use place::Place;
 pub use power_cut::PowerCut;
 pub use snapshot::{Snapshot, UnitView};
-pub use statistics::{ExportReport, Report, lateness};
+pub use statistics::{ExportReport, Message, Report, lateness};
 
 #[cfg(target_os = "linux")]
 pub use dashboard::Live;
 #[cfg(target_os = "linux")]
-pub use linux::{Asker, Options, Place, Ready, Stop, open, send};
+pub use linux::{Asker, Options, Ready, Stop, open, send};
 
 #[cfg(target_os = "linux")]
 mod linux {
     use std::os::unix::net::UnixStream;
     use std::time::Duration;
 
-    pub use crate::contents::Place;
     pub use crate::control::{Asker, send};
     use crate::server::Server;
-    use crate::{Address, Report};
+    use crate::{Address, Message, Place, Report};
 
     /// How a drive is served.
     #[derive(Clone, Debug)]
@@ -79,8 +80,32 @@ mod linux {
         pub power_cut: Option<u64>,
         /// Where it is controlled: a socket of this user's.
         pub control: Option<std::path::PathBuf>,
+        /// Where its figures are for Prometheus, at `/metrics`.
+        pub metrics: Option<std::net::SocketAddr>,
+        /// How long a client of NBD may take to open an export.
+        pub handshake: Duration,
         /// Flushes and FUA are answered as if they had been done, so that a test of what a power cut takes can be seen to fail.
         pub lies_about_flushes: bool,
+    }
+
+    /// A drive in memory without a way to it, as fast as the model says.
+    impl Default for Options {
+        fn default() -> Options {
+            Options {
+                nbd: None,
+                fuse: None,
+                data: Place::Memory,
+                time_scale: 1.0,
+                spin: Duration::from_micros(20),
+                record: None,
+                state: None,
+                power_cut: None,
+                control: None,
+                metrics: None,
+                handshake: Duration::from_secs(10),
+                lies_about_flushes: false,
+            }
+        }
     }
 
     /// Of 1 to 99: above programs, and below what the system itself does in real time.
@@ -134,7 +159,10 @@ mod linux {
             let priority = ThreadPriority::Crossplatform(ThreadPriorityValue::try_from(REAL_TIME_PRIORITY)?);
             let asked =
                 thread_priority::set_thread_priority_and_policy(thread_priority::thread_native_id(), priority, policy);
-            asked.map_err(|why| why.to_string())
+            asked.map_err(|why| match why {
+                thread_priority::Error::OS(number) => std::io::Error::from_raw_os_error(number).to_string(),
+                other => other.to_string(),
+            })
         }
 
         /// What other threads ask the server with.
@@ -142,20 +170,17 @@ mod linux {
             self.server.asker()
         }
 
-        /// Serves its figures in Prometheus' text format at `/metrics` of this address; which that is.
-        ///
-        /// # Errors
-        /// An address that cannot be listened at, in words.
-        pub fn serve_metrics(&self, address: std::net::SocketAddr) -> Result<std::net::SocketAddr, String> {
-            crate::metrics::open(address, self.asker())
+        /// Where clients find it over NBD, and its figures: with a port of the system's choice where port 0 was asked for.
+        pub fn addresses(&self) -> (Option<Address>, Option<std::net::SocketAddr>) {
+            self.server.addresses()
         }
 
-        /// Serves until it is stopped; `show` gets a line about the last second, at most once a second.
+        /// Serves until it is stopped, and says meanwhile what happens.
         ///
         /// # Errors
         /// The machine fails, in words.
-        pub fn run(self, show: &mut dyn FnMut(&str)) -> Result<Report, String> {
-            self.server.run(show)
+        pub fn run(self, say: &mut dyn FnMut(Message<'_>)) -> Result<Report, String> {
+            self.server.run(say)
         }
     }
 }

@@ -34,7 +34,15 @@ impl Listener {
     /// An address that cannot be listened at, in words.
     pub(crate) fn open(address: &Address) -> Result<Listener, String> {
         let listener = Listener::bind(address).and_then(|listener| listener.prepare().map(|()| listener));
-        listener.map_err(|why| format!("--nbd {address}: cannot be listened at: {why}"))
+        listener.map_err(|why| format!("--nbd {address}: cannot be listened at: {}", reason(&why)))
+    }
+
+    /// Where it listens: with a port of the system's choice if `asked` has port 0.
+    pub(crate) fn address(&self, asked: &Address) -> Address {
+        match self {
+            Listener::Unix { .. } => asked.clone(),
+            Listener::Tcp(listener) => listener.local_addr().map_or(asked.clone(), Address::Tcp),
+        }
     }
 
     fn bind(address: &Address) -> io::Result<Listener> {
@@ -68,22 +76,44 @@ impl Listener {
     }
 }
 
+/// Why nobody can listen there.
+pub(crate) fn reason(why: &io::Error) -> String {
+    match why.kind() {
+        io::ErrorKind::AddrInUse => "it is in use, as by another server".to_owned(),
+        _ => why.to_string(),
+    }
+}
+
+/// The longest path of a socket, bytes.
+const MAX_PATH: usize = 107;
+
 /// Listens at a path; the socket of a server that did not end by itself is replaced.
 pub(crate) fn bind_unix(path: &Path) -> io::Result<(UnixListener, SocketFile)> {
+    let bytes = path.as_os_str().len();
+    if bytes > MAX_PATH {
+        return Err(io::Error::other(format!("the path has {bytes} bytes, and that of a socket at most {MAX_PATH}")));
+    }
     let bound = match UnixListener::bind(path) {
         Err(why) if why.kind() == io::ErrorKind::AddrInUse && is_left_over(path) => {
             std::fs::remove_file(path)?;
             UnixListener::bind(path)
+        }
+        Err(why) if why.kind() == io::ErrorKind::AddrInUse && !is_socket(path) => {
+            return Err(io::Error::other("what is there is no socket, and is not replaced"));
         }
         bound => bound,
     };
     Ok((bound?, SocketFile(path.to_owned())))
 }
 
+fn is_socket(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.file_type().is_socket())
+}
+
 /// Whether a file is the socket of a server that did not end by itself: nobody listens there.
 fn is_left_over(path: &Path) -> bool {
     let refused = || UnixStream::connect(path).is_err_and(|why| why.kind() == io::ErrorKind::ConnectionRefused);
-    std::fs::metadata(path).is_ok_and(|found| found.file_type().is_socket()) && refused()
+    is_socket(path) && refused()
 }
 
 impl AsFd for Listener {

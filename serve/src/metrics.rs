@@ -9,6 +9,7 @@ use flashlane_core::Op;
 use flashlane_report::metrics::Histogram;
 
 use crate::control::Asker;
+use crate::listener::reason;
 use crate::snapshot::Snapshot;
 
 /// How long a client may take to ask and to take the answer.
@@ -26,7 +27,7 @@ const BOUNDS_US: [u64; 16] =
 /// # Errors
 /// An address that cannot be listened at, in words.
 pub(crate) fn open(address: SocketAddr, asker: Asker) -> Result<SocketAddr, String> {
-    let failed = |why: io::Error| format!("--metrics {address}: cannot be listened at: {why}");
+    let failed = |why: io::Error| format!("--metrics {address}: cannot be listened at: {}", reason(&why));
     let listener = TcpListener::bind(address).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     let serve = move || {

@@ -1,4 +1,7 @@
-//! What a power cut leaves of writes: whole pages of those that were not answered and of those that only the page buffer had, drawn by a seed.
+//! What a power cut leaves of writes, trims and write zeroes: whole pages of those that the drive had not ended, and of writes that only the
+//! page buffer had, drawn by a seed.
+
+use std::ops::Range;
 
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -6,11 +9,11 @@ use rand_pcg::Pcg64Mcg;
 /// What was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PowerCut {
-    /// Writes that the drive had been given and had not answered.
-    pub writes: u64,
-    /// Their pages, those of which a part was written counted too.
+    /// Writes, trims and write zeroes that the drive had been given and had not ended.
+    pub commands: u64,
+    /// Their pages, those of which a part is changed counted too.
     pub pages: u64,
-    /// Pages of those that are on the drive.
+    /// Pages of those that are changed on the drive.
     pub landed: u64,
     /// Pages of answered writes that only the page buffer had.
     pub buffered: u64,
@@ -43,19 +46,20 @@ impl Draw {
         is_lost.then_some(before)
     }
 
-    /// What has landed of a write: places on the drive, each with its bytes.
-    pub(crate) fn landed(&mut self, offset: u64, data: &[u8]) -> Vec<(u64, Vec<u8>)> {
-        self.cut.writes += 1;
-        let mut landed = Vec::new();
-        let mut at = 0;
-        while at < data.len() {
-            let place = offset + at as u64;
-            let left = self.page_bytes - place % self.page_bytes;
-            let end = data.len().min(at + left as usize);
+    /// What has landed of a command that changes these bytes of the drive: all of them in some of its pages. Neighbouring pages are one range.
+    pub(crate) fn landed(&mut self, bytes: Range<u64>) -> Vec<Range<u64>> {
+        self.cut.commands += 1;
+        let mut landed: Vec<Range<u64>> = Vec::new();
+        let mut at = bytes.start;
+        while at < bytes.end {
+            let end = bytes.end.min(at - at % self.page_bytes + self.page_bytes);
             self.cut.pages += 1;
             if self.coin() {
                 self.cut.landed += 1;
-                landed.push((place, data[at..end].to_vec()));
+                match landed.last_mut() {
+                    Some(last) if last.end == at => last.end = end,
+                    _ => landed.push(at..end),
+                }
             }
             at = end;
         }
@@ -70,19 +74,26 @@ mod tests {
     /// Pieces end where pages do, half of them land, and a seed has one outcome.
     #[test]
     fn whole_pages_land_or_do_not() {
-        let data: Vec<u8> = (0..40_000).map(|at| (at / 7) as u8).collect();
         let of = |seed| {
             let mut draw = Draw::new(seed, 8192);
-            let landed: Vec<_> = (0..100).flat_map(|write| draw.landed(write * 512, &data)).collect();
+            let landed: Vec<_> = (0..100).map(|write| draw.landed(write * 512..write * 512 + 40_000)).collect();
             (draw.cut, landed)
         };
         let (cut, landed) = of(1);
-        assert_eq!((cut.writes, cut.landed as usize), (100, landed.len()));
         // 40,000 bytes touch five pages, or six where they begin near the end of one.
-        assert!((500..=600).contains(&cut.pages) && (200..=350).contains(&cut.landed), "{cut:?}");
-        for (place, bytes) in &landed {
-            assert!(place / 8192 == (place + bytes.len() as u64 - 1) / 8192 && !bytes.is_empty());
+        assert!(cut.commands == 100 && (500..=600).contains(&cut.pages), "{cut:?}");
+        assert!((200..=350).contains(&cut.landed), "{cut:?}");
+        let mut pages = 0;
+        for (write, ranges) in landed.iter().enumerate() {
+            let (begin, end) = (write as u64 * 512, write as u64 * 512 + 40_000);
+            for range in ranges {
+                assert!(range.start == begin || range.start.is_multiple_of(8192), "{range:?}");
+                assert!(range.end == end || range.end.is_multiple_of(8192), "{range:?}");
+                pages += range.end.div_ceil(8192) - range.start / 8192;
+            }
+            assert!(ranges.windows(2).all(|two| two[0].end < two[1].start), "neighbours are one: {ranges:?}");
         }
+        assert_eq!(pages, cut.landed);
         assert!(of(1) == (cut, landed) && of(1) != of(2));
     }
 }

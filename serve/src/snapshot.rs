@@ -22,6 +22,8 @@ pub struct Snapshot {
     pub time_scale: f64,
     /// The scheduler that decides.
     pub scheduler: String,
+    /// Why the drive has stopped, if it has.
+    pub fault: Option<String>,
     /// The one that follows once the drive has drained.
     pub next_scheduler: Option<String>,
     /// One for each export.
@@ -75,7 +77,8 @@ impl Snapshot {
 
     /// A table for people.
     pub fn table(&self) -> String {
-        let mut text = format!("scheduler {}", self.scheduler);
+        let mut text = self.fault.as_ref().map_or(String::new(), |fault| format!("{fault}\n"));
+        let _ = write!(text, "scheduler {}", self.scheduler);
         if let Some(next) = &self.next_scheduler {
             let _ = write!(text, ", then {next} once the drive has drained");
         }
@@ -182,6 +185,7 @@ pub(crate) mod tests {
             simulated_ns: 2_000_000_000,
             time_scale: 1.0,
             scheduler: "flin".into(),
+            fault: None,
             next_scheduler: None,
             exports: vec![first, ExportReport { name: "backup".into(), ..Default::default() }],
             priorities: vec![1, 0],

@@ -12,6 +12,15 @@ use crate::power_cut::PowerCut;
 
 const OPS: usize = Op::ALL.len();
 
+/// What a server says while it runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Message<'a> {
+    /// What it did in the last second, at most once a second.
+    LastSecond(&'a str),
+    /// Why the modelled drive has stopped: from now on every command fails.
+    Fault(&'a str),
+}
+
 /// The figures of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {

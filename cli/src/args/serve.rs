@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{Args, Subcommand};
-use flashlane_serve::Address;
+use flashlane_serve::{Address, Place};
 
 use super::run::Workload;
 
@@ -27,9 +28,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FOLDER")]
     pub fuse: Option<PathBuf>,
 
-    /// File with the drive's contents, made if there is none; by default they are in memory, and lost when the server ends
-    #[arg(long, value_name = "FILE")]
-    pub data: Option<PathBuf>,
+    /// File with the drive's contents, made if there is none; or the word memory: they are lost when the server ends or is killed (a file of that
+    /// name is ./memory)
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(Place::from), default_value = "memory")]
+    pub data: Place,
 
     /// Record what the drive is given to this new file, which `run`, `compare` and `explain` replay
     #[arg(long, value_name = "FILE")]
@@ -56,15 +58,15 @@ pub struct ServeArgs {
     pub live: bool,
 
     /// Number of further flows, each an export of the whole drive: spare1, spare2, ...
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=64), default_value = "0")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=64), allow_negative_numbers = true, default_value = "0")]
     pub spare: u16,
 
     /// Seconds that a second of the model takes
-    #[arg(long, value_name = "X", value_parser = time_scale, default_value = "1")]
+    #[arg(long, value_name = "X", value_parser = time_scale, allow_negative_numbers = true, default_value = "1")]
     pub time_scale: f64,
 
     /// How long before an event of the drive the server polls instead of sleeping, us
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000), default_value = "20")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000), allow_negative_numbers = true, default_value = "20")]
     pub spin_us: u32,
 
     /// Ask for real-time priority for the thread of the drive (first in, first out, 10)

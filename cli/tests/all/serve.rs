@@ -134,7 +134,8 @@ fn a_socket_left_over_is_replaced_and_one_in_use_is_not() {
     let first = Served::begin(desk.path(), &[]);
     let again = flashlane(desk.path(), &["serve", "s.toml", "--nbd", "unix:socket"]);
     assert_eq!(again.status.code(), Some(2));
-    assert!(text(&again.stderr).contains("--nbd unix:socket: cannot be listened at"), "{}", text(&again.stderr));
+    let said = "--nbd unix:socket: cannot be listened at: it is in use, as by another server";
+    assert!(text(&again.stderr).contains(said), "{}", text(&again.stderr));
     drop(first);
     assert!(desk.path().join("socket").exists(), "what was killed leaves its socket");
     let again = Served::begin(desk.path(), &["--spare", "2", "--realtime"]);
@@ -181,9 +182,13 @@ fn changes_are_made_recorded_and_replayed() {
     assert!(said.contains("record: flow 0 has priority 1 from "), "{said}");
     assert!(said.contains("record: the scheduler is flin from ") && said.contains("no violation"), "{said}");
     assert!(said.contains("received 3 = completed 3"), "{said}");
-    let explained = flashlane(path, &["explain", "r"]);
-    let said = text(&explained.stdout) + &text(&explained.stderr);
-    assert!(said.contains("record: the scheduler is flin from "), "{said}");
+    // The requests are told what the scheduler of their time decided.
+    for (request, scheduler) in [("0", "flin"), ("2", "fcfs")] {
+        let explained = flashlane(path, &["explain", "r", "--request", request]);
+        let said = text(&explained.stdout) + &text(&explained.stderr);
+        assert!(said.contains("record: the scheduler is flin from "), "{said}");
+        assert!(said.contains(&format!("Request {request} of reader under {scheduler}: ")), "{said}");
+    }
     for args in [&["compare", "r", "--schedulers", "fcfs,flin"][..], &["run", "r", "--scheduler", "sprinkler"]] {
         let done = flashlane(path, args);
         let said = text(&done.stdout) + &text(&done.stderr);
@@ -223,6 +228,31 @@ fn figures_can_be_read() {
     assert!(refused.status.code() == Some(2) && text(&refused.stderr).contains("only this machine can read them"));
 }
 
+/// `memory` is a word, and a file of that name has a folder before it; a port of the system's choice is printed.
+#[test]
+fn contents_in_memory_and_a_free_port() {
+    let desk = folder();
+    std::fs::write(desk.path().join("s.toml"), include_str!("../small.toml")).expect("written");
+    let serve = |data: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flashlane"));
+        command.args(["serve", "s.toml", "--nbd", "tcp:127.0.0.1:0", "--data", data]).current_dir(desk.path());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
+        Served::of(child).unwrap_or_else(|why| panic!("{why}"))
+    };
+    let served = serve("memory");
+    assert!(served.said.contains("; contents in memory, lost when the server ends or is killed\n"), "{}", served.said);
+    let address = served.said.split("nbd://").nth(1).and_then(|rest| rest.split('/').next()).expect("its address");
+    let mut greeting = [0; 8];
+    std::net::TcpStream::connect(address).expect("it listens").read_exact(&mut greeting).expect("a greeting");
+    assert_eq!(&greeting, b"NBDMAGIC");
+    served.end();
+    assert!(!desk.path().join("memory").exists() && !desk.path().join("memory.state").exists());
+    let served = serve("./memory");
+    assert!(served.said.contains("; contents in ./memory\n"), "{}", served.said);
+    served.end();
+    assert!(desk.path().join("memory").exists() && desk.path().join("memory.state").exists());
+}
+
 /// The drive's state comes back with the next session, and not after a server that was killed; not without the contents either.
 #[test]
 fn the_state_of_the_drive_is_kept() {
@@ -235,6 +265,14 @@ fn the_state_of_the_drive_is_kept() {
     assert!(first.said.contains(anew), "{}", first.said);
     let said = first.end();
     assert!(state.exists(), "{said}");
+    // A server that cannot begin takes nothing away, and leaves no record.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = port.local_addr().expect("its number").to_string();
+    let args = ["serve", "s.toml", "--nbd", "unix:socket", "--data", "d", "--record", "r", "--metrics", &taken];
+    let refused = flashlane(desk.path(), &args);
+    let why = text(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && why.contains("it is in use, as by another server"), "{why}");
+    assert!(state.exists() && !desk.path().join("r").exists());
     let second = begun();
     assert!(second.said.contains("the drive is as its last session left it"), "{}", second.said);
     drop(second);
@@ -260,7 +298,10 @@ fn the_power_is_cut() {
     assert_eq!((done.status.code(), text(&done.stdout)), (Some(0), "the power is cut\n".into()));
     let mut said = String::new();
     served.printed.read_to_string(&mut said).expect("text");
-    assert!(said.contains("the power was cut: 0 writes were not answered"), "{said}");
+    assert!(
+        said.contains("the power was cut during 0 writes, trims and write zeroes; 0 of their 0 pages have landed"),
+        "{said}"
+    );
     assert!(said.contains("0 of 0 pages of answered writes that only the page buffer had are lost"), "{said}");
 }
 
@@ -324,6 +365,14 @@ fn out_of_descriptors_it_waits() {
     served.end();
 }
 
+/// An address whose path is too long for a socket.
+const LONG: &str = concat!(
+    "unix:",
+    "........................................",
+    "........................................",
+    "........................................"
+);
+
 #[test]
 fn what_is_wrong_is_refused() {
     let desk = folder();
@@ -335,10 +384,18 @@ fn what_is_wrong_is_refused() {
         (&["s.toml"][..], "--nbd"),
         (&["s.toml", "--nbd", "file"], "must be unix:PATH, or tcp:127.0.0.1:PORT"),
         (&["s.toml", "--nbd", "tcp:0.0.0.0:10809"], "other machines must not reach it"),
-        (&["s.toml", "--nbd", "unix:file"], "--nbd unix:file: cannot be listened at"),
+        (&["s.toml", "--nbd", "unix:file"], "--nbd unix:file: cannot be listened at: what is there is no socket"),
         (&["s.toml", "--nbd", "unix:no/such/socket"], "--nbd unix:no/such/socket: cannot be listened at"),
         (&["s.toml", "--nbd", "unix:socket", "--data", "file"], "--data file: has 9 bytes, and the drive has "),
         (&["s.toml", "--nbd", "unix:socket", "--time-scale", "0"], "must be a number from 0.001 to 1000000"),
+        (&["s.toml", "--nbd", "unix:socket", "--time-scale", "NaN"], "must be a number from 0.001 to 1000000"),
+        (&["s.toml", "--nbd", "unix:socket", "--time-scale", "-1"], "must be a number from 0.001 to 1000000"),
+        (&["s.toml", "--nbd", "unix:socket", "--data", "d", "--record", "d"], "--record d: is the file of --data"),
+        (
+            &["s.toml", "--nbd", "unix:socket", "--data", "d", "--record", "./d.state"],
+            "is where the state of the drive is",
+        ),
+        (&["s.toml", "--nbd", LONG], "the path has 120 bytes, and that of a socket at most 107"),
         (&["s.toml", "--nbd", "unix:socket", "--spin-us", "x"], "--spin-us"),
         (&["s.toml", "--nbd", "unix:socket", "--spare", "65"], "--spare"),
         (&["s.toml", "--nbd", "unix:socket", "--scheduler", "none"], "\"none\""),

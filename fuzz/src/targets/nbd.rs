@@ -38,7 +38,17 @@ fn feed(input: &[u8]) -> String {
     let whole = talk(input, input.len().max(1), usize::MAX);
     assert_eq!(talk(input, 7, usize::MAX), whole, "in pieces");
     assert_eq!(talk(input, 1000, 1), whole, "with commands one by one");
+    refused(input);
     whole.0
+}
+
+/// A client that is not served opens nothing, whatever it says.
+fn refused(input: &[u8]) {
+    let export = Export { name: "db".into(), bytes: 1 << 20, preferred: 16 << 10 };
+    let (mut out, mut commands) = (Vec::new(), Vec::new());
+    let mut session = Session::refusing(vec![export].into(), &mut out);
+    let _ = input.chunks(7).try_for_each(|piece| session.receive(piece, usize::MAX, &mut out, &mut commands));
+    assert!(session.export().is_none() && commands.is_empty());
 }
 
 /// How the conversation ends, what is said, and the commands.
@@ -70,6 +80,7 @@ fn talk(input: &[u8], size: usize, budget: usize) -> (String, Vec<u8>, Vec<Comma
     let end = match result {
         Ok(()) => "it waits".into(),
         Err(Close::Asked) => "it leaves".into(),
+        Err(Close::Full) => "it is refused".into(),
         Err(Close::Broken(reason)) => reason.into(),
     };
     (end, out, commands)

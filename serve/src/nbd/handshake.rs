@@ -31,6 +31,7 @@ const ACK: u32 = 1;
 const SERVER: u32 = 2;
 const INFORMATION: u32 = 3;
 const UNSUPPORTED: u32 = 1 << 31 | 1;
+const POLICY: u32 = 1 << 31 | 2;
 const INVALID: u32 = 1 << 31 | 3;
 const UNKNOWN: u32 = 1 << 31 | 6;
 const TOO_BIG: u32 = 1 << 31 | 9;
@@ -39,10 +40,13 @@ const TOO_BIG: u32 = 1 << 31 | 9;
 const OF_EXPORT: u16 = 0;
 const OF_BLOCK_SIZE: u16 = 3;
 
-/// The flags of the client, once it has sent them.
+/// How far a handshake is.
 #[derive(Default, Debug)]
 pub(super) struct Handshake {
+    /// The flags of the client, once it has sent them.
     client: Option<u32>,
+    /// Whether no export is opened or shown.
+    refuses: bool,
 }
 
 /// One message understood.
@@ -57,6 +61,10 @@ pub(super) struct Step {
 }
 
 impl Handshake {
+    pub(super) fn refusing() -> Handshake {
+        Handshake { refuses: true, ..Handshake::default() }
+    }
+
     pub(super) fn greet(out: &mut Vec<u8>) {
         out.extend_from_slice(&MAGIC.to_be_bytes());
         out.extend_from_slice(&OPTION_MAGIC.to_be_bytes());
@@ -87,9 +95,33 @@ impl Handshake {
             return Err(Close::Broken("an option has more than 16 KiB"));
         }
         let Some(data) = input[16..].get(..length as usize) else { return Ok(None) };
-        let mut step = act(option, data, client, exports, out)?;
+        let mut step = match self.refuses {
+            true => refuse(option, out)?,
+            false => act(option, data, client, exports, out)?,
+        };
         step.used = 16 + data.len();
         Ok(Some(step))
+    }
+}
+
+/// Answers an option of a client that is not served. It closes the connection itself: clients that find it closed after an answer do not
+/// show the reason in that.
+fn refuse(option: u32, out: &mut Vec<u8>) -> Result<Step, Close> {
+    match option {
+        ABORT => {
+            reply(out, option, ACK, &[]);
+            Err(Close::Asked)
+        }
+        // It can only be refused by closing the connection.
+        EXPORT_NAME => Err(Close::Full),
+        INFO | GO | LIST => {
+            reply(out, option, POLICY, b"the server has as many connections as it serves; close one");
+            Ok(Step::default())
+        }
+        _ => {
+            reply(out, option, UNSUPPORTED, b"this option is not supported");
+            Ok(Step::default())
+        }
     }
 }
 

@@ -104,6 +104,8 @@ impl Error {
 pub enum Close {
     /// The client asked for it.
     Asked,
+    /// The server has as many connections as it serves.
+    Full,
     /// What it sent breaks the protocol: the reason.
     Broken(&'static str),
 }
@@ -133,8 +135,17 @@ enum Phase {
 impl Session {
     /// A connection that has just been made; the greeting goes to `out`.
     pub fn new(exports: Arc<[Export]>, out: &mut Vec<u8>) -> Session {
+        Session::begun(exports, Handshake::default(), out)
+    }
+
+    /// The same for a client that cannot be served: it is told so when it asks for an export.
+    pub fn refusing(exports: Arc<[Export]>, out: &mut Vec<u8>) -> Session {
+        Session::begun(exports, Handshake::refusing(), out)
+    }
+
+    fn begun(exports: Arc<[Export]>, handshake: Handshake, out: &mut Vec<u8>) -> Session {
         Handshake::greet(out);
-        let phase = Phase::Handshake(Handshake::default());
+        let phase = Phase::Handshake(handshake);
         Session { exports, input: Vec::new(), phase, structured: false, refused: 0, paused: false }
     }
 

@@ -15,8 +15,11 @@ use crate::listener::Listener;
 use crate::nbd::Command;
 use crate::record::Record;
 
-/// The most connections at a time; further ones are closed at once.
+/// The most connections at a time.
 const MAX_CONNECTIONS: usize = 256;
+
+/// So many more are told, when they ask for an export, that there is no room for them; others are closed at once.
+const MAX_REFUSED: usize = 32;
 
 /// How long no clients are accepted after one could not be: without a rest the listener would report it again and again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -33,6 +36,28 @@ impl Server {
             return None;
         }
         Some(left)
+    }
+
+    /// How long until a handshake may take too long; closes the connections of those that have. Looks at the connections only once the
+    /// first of them can be due.
+    pub(super) fn end_handshakes(&mut self) -> Option<Duration> {
+        let left = self.handshakes_until?.saturating_duration_since(Instant::now());
+        if !left.is_zero() {
+            return Some(left);
+        }
+        let mut next: Option<Duration> = None;
+        for connection in self.connections.iter_mut().flatten() {
+            match connection.handshake_left(self.handshake) {
+                Some(Duration::ZERO) => {
+                    connection.abandon();
+                    self.statistics.broke("no export was opened in time");
+                }
+                Some(left) => next = Some(next.map_or(left, |next| next.min(left))),
+                None => {}
+            }
+        }
+        self.handshakes_until = next.map(|left| Instant::now() + left);
+        next
     }
 
     /// Accepts every client that waits.
@@ -55,15 +80,17 @@ impl Server {
             };
             let free = self.connections.iter().position(Option::is_none);
             let number = free.unwrap_or(self.connections.len());
-            if number >= MAX_CONNECTIONS {
-                self.statistics.turned_away += 1;
+            let is_refused = number >= MAX_CONNECTIONS;
+            self.statistics.turned_away += u64::from(is_refused);
+            if number >= MAX_CONNECTIONS + MAX_REFUSED {
                 continue;
             }
             if epoll::add(&self.poll, &socket, EventData::new_u64(number as u64), EventFlags::IN).is_err() {
                 continue;
             }
             self.accepted += 1;
-            let connection = Some(Connection::new(socket, Arc::clone(&self.exports), self.accepted));
+            self.handshakes_until.get_or_insert(Instant::now() + self.handshake);
+            let connection = Some(Connection::new(socket, Arc::clone(&self.exports), self.accepted, is_refused));
             if number == self.connections.len() {
                 self.connections.push(connection);
             } else {
@@ -109,7 +136,7 @@ impl Server {
         let mut commands = Vec::new();
         let of_file = |Requested { export, command, answer }| {
             let client = Client::File(answer);
-            Asked { client, export, command, ended: (now, 0) }
+            Asked { client, export, command, ended: None }
         };
         let mut all: Vec<Asked> = requested.into_iter().map(of_file).collect();
         for &number in numbers {
@@ -122,7 +149,7 @@ impl Server {
                 connection.under_way += 1;
                 connection.held += command.held();
                 let client = Client::Connection { number, generation };
-                all.push(Asked { client, export, command, ended: (now, 0) });
+                all.push(Asked { client, export, command, ended: None });
             }
         }
         match self.change {

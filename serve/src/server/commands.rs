@@ -5,6 +5,7 @@ use std::ops::Range;
 use flashlane_core::{Op, Time};
 
 use super::Server;
+use crate::Message;
 use crate::contents::{Contents, Done, Job, Work};
 use crate::fuse::Answer;
 use crate::nbd::{Command, Error, Kind};
@@ -18,8 +19,25 @@ pub(super) struct Asked {
     pub(super) client: Client,
     pub(super) export: usize,
     pub(super) command: Command,
-    /// When the drive ended it, simulated ns; how long it took.
-    pub(super) ended: (Time, u64),
+    /// When the drive ended it, simulated, and how many ns it took; `None` until then.
+    pub(super) ended: Option<(Time, u64)>,
+}
+
+impl Asked {
+    /// The bytes of the drive that it reads or changes; the export begins at `first`.
+    fn bytes(&self, first: u64, page: u64) -> Range<u64> {
+        let from = first + self.command.offset;
+        let all = from..from + self.command.length;
+        match &self.command.kind {
+            Kind::Write(data) => {
+                // What is less than the sectors of the command leaves the other bytes of them alone.
+                let from = from + self.client.skipped();
+                from..from + data.len() as u64
+            }
+            Kind::Trim => self.client.trimmed(all, page),
+            Kind::Read | Kind::WriteZeroes { .. } | Kind::Flush => all,
+        }
+    }
 }
 
 /// Who waits for the answer.
@@ -100,7 +118,7 @@ impl Server {
 
     /// Answers a flush that has not been done.
     fn lie(&mut self, now: Time, mut asked: Asked) {
-        asked.ended = (now, 0);
+        asked.ended = Some((now, 0));
         let ticket = self.next_ticket;
         self.next_ticket += 1;
         self.asked.insert(ticket, asked);
@@ -111,25 +129,17 @@ impl Server {
     pub(super) fn ended(&mut self, ended: Ended<u64>) {
         let page = u64::from(self.schedulers.config().geometry.page_bytes);
         let Some(asked) = self.asked.get_mut(&ended.of) else { return };
-        asked.ended = (ended.at, ended.response_ns);
-        let Command { offset, length, force, ref mut kind, .. } = asked.command;
-        let mut offset = self.first_byte[asked.export] + offset;
-        let work = match kind {
+        asked.ended = Some((ended.at, ended.response_ns));
+        let bytes = asked.bytes(self.first_byte[asked.export], page);
+        let (length, force) = (bytes.end - bytes.start, asked.command.force);
+        let work = match &mut asked.command.kind {
             Kind::Read => Work::Read(length as usize),
-            Kind::Write(data) => {
-                // What is less than the sectors of the command leaves the other bytes of them alone.
-                offset += asked.client.skipped();
-                Work::Write { data: std::mem::take(data), force, volatile: ended.volatile }
-            }
-            Kind::Trim => {
-                let zeroes = asked.client.trimmed(offset..offset + length, page);
-                offset = zeroes.start;
-                Work::Zero { length: zeroes.end - offset, keep: false, force }
-            }
+            Kind::Write(data) => Work::Write { data: std::mem::take(data), force, volatile: ended.volatile },
+            Kind::Trim => Work::Zero { length, keep: false, force },
             Kind::WriteZeroes { keep } => Work::Zero { length, keep: *keep, force },
             Kind::Flush => Work::Flush,
         };
-        if let Some(done) = self.contents.act(Job { ticket: ended.of, offset, work }) {
+        if let Some(done) = self.contents.act(Job { ticket: ended.of, offset: bytes.start, work }) {
             self.answer(done);
         }
     }
@@ -152,7 +162,7 @@ impl Server {
             return self.fail(done.ticket, Error::Io);
         };
         let Some(asked) = self.asked.remove(&done.ticket) else { return };
-        let (at, response_ns) = asked.ended;
+        let Some((at, response_ns)) = asked.ended else { return };
         let Command { length, ref kind, .. } = asked.command;
         self.statistics.completed(asked.export, op(kind), length, response_ns, self.drive.since(at));
         self.reply(asked, Ok(data));
@@ -192,8 +202,11 @@ impl Server {
     }
 
     /// Once the drive has stopped, everything that it had is answered with an error.
-    pub(super) fn find_fault(&mut self) {
+    pub(super) fn find_fault(&mut self, say: &mut dyn FnMut(Message<'_>)) {
         if let Some((message, tickets)) = self.drive.fault() {
+            if self.fault.is_none() {
+                say(Message::Fault(&message));
+            }
             self.fault.get_or_insert(message);
             tickets.into_iter().for_each(|ticket| self.fail(ticket, Error::Io));
         }
@@ -204,18 +217,34 @@ impl Server {
         self.cut_after.is_some_and(|commands| self.next_ticket >= commands)
     }
 
-    /// The power is cut: nothing more is answered, writes that were not answered have landed or not, what only the buffer had is lost or not,
+    /// The power is cut: nothing more is answered, what the drive had not ended has landed or not, what only the buffer had is lost or not,
     /// and there is no state to keep.
     pub(super) fn cut_power(&mut self) -> PowerCut {
         self.kept = None;
         self.record.iter_mut().for_each(Record::flush);
-        let mut draw = Draw::new(self.schedulers.config().seed, self.schedulers.config().geometry.page_bytes);
+        let page_bytes = self.schedulers.config().geometry.page_bytes;
+        let mut draw = Draw::new(self.schedulers.config().seed, page_bytes);
         let mut landed = Vec::new();
-        for asked in std::mem::take(&mut self.asked).into_values() {
-            // The data of a write that the drive has ended is on its way to its place.
-            let Kind::Write(data) = &asked.command.kind else { continue };
-            let offset = self.first_byte[asked.export] + asked.command.offset + asked.client.skipped();
-            landed.extend(draw.landed(offset, data));
+        // What the drive has ended is on its way to its place.
+        for asked in std::mem::take(&mut self.asked).into_values().filter(|asked| asked.ended.is_none()) {
+            if matches!(asked.command.kind, Kind::Read | Kind::Flush) {
+                continue;
+            }
+            let bytes = asked.bytes(self.first_byte[asked.export], page_bytes.into());
+            for part in draw.landed(bytes.clone()) {
+                let work = match &asked.command.kind {
+                    Kind::Write(data) => {
+                        let data =
+                            data[(part.start - bytes.start) as usize..(part.end - bytes.start) as usize].to_vec();
+                        Work::Write { data, force: false, volatile: Vec::new() }
+                    }
+                    kind => {
+                        let keep = matches!(kind, Kind::WriteZeroes { keep: true });
+                        Work::Zero { length: part.end - part.start, keep, force: false }
+                    }
+                };
+                landed.push((part.start, work));
+            }
         }
         if self.contents.cut_power(&mut draw, landed).is_err() {
             self.statistics.file_failed();

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use flashlane_sim::Schedulers;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{Timespec, epoll::Event};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::connection::Connection;
 use crate::contents::Contents;
@@ -28,7 +28,7 @@ use crate::nbd::{Error, Export};
 use crate::real_time::RealTime;
 use crate::record::Record;
 use crate::statistics::Statistics;
-use crate::{Options, Report};
+use crate::{Address, Message, Options, Report};
 use commands::Asked;
 use requests::Change;
 
@@ -45,9 +45,20 @@ const CONTENTS: u64 = u64::MAX - 2;
 const ASKS: u64 = u64::MAX - 3;
 const FILES: u64 = u64::MAX - 4;
 
+/// A poll that reports each of these, by its number, when it becomes readable.
+fn poll(watched: &[(BorrowedFd<'_>, u64)]) -> rustix::io::Result<OwnedFd> {
+    let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    for &(fd, number) in watched {
+        epoll::add(&poll, fd, EventData::new_u64(number), EventFlags::IN)?;
+    }
+    Ok(poll)
+}
+
 /// The server while it runs.
 pub(crate) struct Server {
     poll: OwnedFd,
+    address: Option<Address>,
+    metrics: Option<std::net::SocketAddr>,
     listener: Option<Listener>,
     stop: OwnedFd,
     exports: Arc<[Export]>,
@@ -82,6 +93,9 @@ pub(crate) struct Server {
     held: Vec<Asked>,
     /// Until when no clients are accepted.
     rests_until: Option<Instant>,
+    /// How long a client may take to open an export, and before when none has taken so long.
+    handshake: Duration,
+    handshakes_until: Option<Instant>,
     files: Option<Files>,
     /// Removed at the end.
     _control: Option<SocketFile>,
@@ -103,35 +117,29 @@ impl Server {
         let contents = Contents::open(&options.data, drive.bytes, drive.page_bytes)?;
         let listener = options.nbd.as_ref().map(Listener::open).transpose()?;
         let statistics = Statistics::new(exports.len());
-        let machine = |why: rustix::io::Errno| format!("cannot wait for clients: {why}");
-        let poll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(machine)?;
-        let watch = |fd: rustix::fd::BorrowedFd<'_>, data| {
-            epoll::add(&poll, fd, EventData::new_u64(data), EventFlags::IN).map_err(machine)
-        };
-        if let Some(listener) = &listener {
-            watch(listener.as_fd(), LISTENER)?;
-        }
-        watch(stop.as_fd(), SIGNALS)?;
-        if let Contents::File(worker) = &contents {
-            watch(worker.wakes().as_fd(), CONTENTS)?;
-        }
         let (asker, asks) = control::pair().map_err(|why| format!("cannot wait for commands: {why}"))?;
-        watch(asks.wakes().as_fd(), ASKS)?;
         let control = options.control.as_ref().map(|path| control::open(path, asker.clone())).transpose()?;
         let files = options.fuse.as_ref().map(|folder| Files::open(folder, &exports)).transpose()?;
-        if let Some(files) = &files {
-            watch(files.wakes().as_fd(), FILES)?;
+        let mut watched = vec![(stop.as_fd(), SIGNALS), (asks.wakes().as_fd(), ASKS)];
+        watched.extend(listener.iter().map(|listener| (listener.as_fd(), LISTENER)));
+        watched.extend(files.iter().map(|files| (files.wakes().as_fd(), FILES)));
+        if let Contents::File(worker) = &contents {
+            watched.push((worker.wakes().as_fd(), CONTENTS));
         }
+        let poll = poll(&watched).map_err(|why| format!("cannot wait for clients: {why}"))?;
+        let metrics = options.metrics.map(|address| crate::metrics::open(address, asker.clone())).transpose()?;
         // The last of the files, as they are there to stay.
         let record = options.record.as_ref().map(|path| Record::create(path, &drive.record_head)).transpose()?;
         let begun = options.record.as_deref().filter(|_| drive.is_used);
-        let kept = options.state.as_ref().map(|state| Kept::take_away(state, begun)).transpose()?;
+        let kept = options.state.as_ref().map(|state| Kept::of(state, begun)).transpose()?;
         let mut simulated = RealTime::new(drive.device, options.time_scale);
         if options.power_cut.is_some() || options.control.is_some() {
             simulated.follow_buffer();
         }
         Ok(Server {
             poll,
+            address: listener.as_ref().zip(options.nbd.as_ref()).map(|(listener, asked)| listener.address(asked)),
+            metrics,
             listener,
             stop,
             exports,
@@ -158,6 +166,8 @@ impl Server {
             change: None,
             held: Vec::new(),
             rests_until: None,
+            handshake: options.handshake,
+            handshakes_until: None,
             files,
             _control: control,
         })
@@ -168,11 +178,19 @@ impl Server {
         self.asker.clone()
     }
 
-    /// Serves until it is stopped; `show` gets a line about the last second, at most once a second.
+    /// Where clients find it over NBD, and its figures.
+    pub(crate) fn addresses(&self) -> (Option<Address>, Option<std::net::SocketAddr>) {
+        (self.address.clone(), self.metrics)
+    }
+
+    /// Serves until it is stopped, and says meanwhile what happens.
     ///
     /// # Errors
     /// The machine fails, in words.
-    pub(crate) fn run(mut self, show: &mut dyn FnMut(&str)) -> Result<Report, String> {
+    pub(crate) fn run(mut self, say: &mut dyn FnMut(Message<'_>)) -> Result<Report, String> {
+        if let Some(kept) = &self.kept {
+            kept.take_away()?;
+        }
         let mut ended = Vec::new();
         let mut events: Vec<Event> = Vec::with_capacity(256);
         let mut stopping: Option<Instant> = None;
@@ -186,22 +204,18 @@ impl Server {
             for one in ended.drain(..) {
                 self.ended(one);
             }
-            self.find_fault();
+            self.find_fault(say);
             if drained {
                 self.change_scheduler();
             }
+            let handshakes = self.end_handshakes();
             self.exchange();
-            let mut next = self.drive.next_event();
-            if let Some(since) = stopping {
-                let left = END.saturating_sub(since.elapsed());
-                if self.asked.is_empty() && self.held.is_empty() || left.is_zero() {
-                    break;
-                }
-                next = Some(next.map_or(left, |next| next.min(left)));
+            let event = self.drive.next_event();
+            let left = stopping.map(|since| END.saturating_sub(since.elapsed()));
+            if left.is_some_and(|left| left.is_zero() || self.asked.is_empty() && self.held.is_empty()) {
+                break;
             }
-            if let Some(left) = self.rest() {
-                next = Some(next.map_or(left, |next| next.min(left)));
-            }
+            let next = [event, left, self.rest(), handshakes].into_iter().flatten().min();
             self.wait(next, &mut events)?;
             let is_to_end = self.take(&events);
             if self.is_cut() {
@@ -213,7 +227,7 @@ impl Server {
             }
             if shown.elapsed() >= Duration::from_secs(1) {
                 if let Some(line) = self.statistics.last_second(shown.elapsed(), self.drive.scale()) {
-                    show(&line);
+                    say(Message::LastSecond(&line));
                 }
                 shown = Instant::now();
             }

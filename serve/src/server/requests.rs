@@ -126,6 +126,7 @@ impl Server {
             simulated_ns,
             time_scale: self.drive.scale(),
             scheduler: self.scheduler.clone(),
+            fault: self.fault.clone(),
             next_scheduler: self.change.as_ref().map(|change| change.name.clone()),
             exports,
             priorities: device.board().flows.iter().map(|flow| flow.priority()).collect(),

@@ -1,7 +1,5 @@
 //! A drive that stops for good.
 
-use std::time::Duration;
-
 use flashlane_core::PlaneId;
 use flashlane_core::board::Board;
 use flashlane_core::decide::{PageWrite, Place as Placing};
@@ -27,15 +25,11 @@ fn after_a_fault_everything_fails() {
     let socket = folder.path().join("socket");
     let options = Options {
         nbd: Some(Address::Unix(socket.clone())),
-        fuse: None,
         data: Place::File(folder.path().join("contents")),
         time_scale: 0.01,
-        spin: Duration::from_micros(20),
-        record: None,
         state: Some(folder.path().join("contents.state")),
-        power_cut: None,
-        control: None,
-        lies_about_flushes: false,
+        control: Some(folder.path().join("ctl")),
+        ..Options::default()
     };
     let served = Served::changed(options, SCENARIO.replace("precondition.state = \"steady\"\n", ""), |drive| {
         let (mut scheduler, _) = drive.schedulers.named("read-first").unwrap_or_else(|why| panic!("{why}"));
@@ -61,8 +55,13 @@ fn after_a_fault_everything_fails() {
     let mut late = Client::open(&socket, "db", false);
     let cookie = late.send(0, 0, 512, &[]);
     assert_eq!(late.answer(512), (cookie, 5, Vec::new()), "a client that comes later");
+    let said = served.faults.recv().expect("it is said when it happens");
+    assert!(served.faults.try_recv().is_err(), "once");
+    let stats = flashlane_serve::send(&folder.path().join("ctl"), "stats").expect("figures");
+    assert!(stats.starts_with(&said), "{stats}");
     let report = served.end();
     let fault = report.fault.expect("the cause");
+    assert_eq!(fault, said);
     assert!(fault.contains("the modelled drive stopped at ") && fault.contains("out of space: plane 0 "), "{fault}");
     assert_eq!(report.exports.iter().map(|export| export.failed).sum::<u64>(), failed as u64 + 11);
     assert!(!folder.path().join("contents.state").exists(), "a stopped drive is not kept: {:?}", report.kept);

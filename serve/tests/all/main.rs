@@ -8,13 +8,13 @@ mod record;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use client::{Client, greeted};
 use flashlane_scenario::Scenario;
-use flashlane_serve::{Options, Place, Report, Stop, open};
+use flashlane_serve::{Message, Options, Place, Report, Stop, open};
 use flashlane_sim::Drive;
 
 /// Two tenants on a small fast drive.
@@ -53,6 +53,8 @@ fn with_key(key: &str) -> String {
 struct Served {
     stop: Stop,
     thread: JoinHandle<Report>,
+    /// What it says about faults of the drive.
+    faults: Receiver<String>,
 }
 
 impl Served {
@@ -62,23 +64,9 @@ impl Served {
 
     fn recorded(socket: &Path, data: Place, time_scale: f64, text: String, record: Option<PathBuf>) -> Served {
         let control = Some(socket.with_extension("ctl"));
-        let nbd = flashlane_serve::Address::Unix(socket.to_owned());
-        let spin = Duration::from_micros(20);
-        Served::with(
-            Options {
-                nbd: Some(nbd),
-                fuse: None,
-                data,
-                time_scale,
-                spin,
-                record,
-                state: None,
-                power_cut: None,
-                control,
-                lies_about_flushes: false,
-            },
-            text,
-        )
+        let nbd = Some(flashlane_serve::Address::Unix(socket.to_owned()));
+        let options = Options { nbd, data, time_scale, record, control, ..Options::default() };
+        Served::with(options, text)
     }
 
     fn with(options: Options, text: String) -> Served {
@@ -88,6 +76,7 @@ impl Served {
     /// With a change to the drive before it is served.
     fn changed(options: Options, text: String, change: impl FnOnce(&mut Drive) + Send + 'static) -> Served {
         let (tell, told) = channel();
+        let (fault, faults) = channel();
         // The drive's scheduler stays on the thread that made it.
         let thread = std::thread::spawn(move || {
             let mut scenario = Scenario::parse("t.toml", text).unwrap_or_else(|why| panic!("{why}"));
@@ -97,9 +86,14 @@ impl Served {
             change(&mut drive);
             let (ready, stop) = open(drive, &options, &[]).unwrap_or_else(|why| panic!("{why}"));
             tell.send(stop).expect("a test");
-            ready.run(&mut |_| {}).unwrap_or_else(|why| panic!("{why}"))
+            let mut say = |message: Message<'_>| {
+                if let Message::Fault(why) = message {
+                    fault.send(why.to_owned()).expect("a test");
+                }
+            };
+            ready.run(&mut say).unwrap_or_else(|why| panic!("{why}"))
         });
-        Served { stop: told.recv().expect("a server"), thread }
+        Served { stop: told.recv().expect("a server"), thread, faults }
     }
 
     fn end(self) -> Report {
@@ -355,4 +349,71 @@ fn commands_that_wait_are_answered() {
         (report.exports[0].received, report.exports[0].completed(), report.refused),
         ([40, 0, 0, 0, 20], 60, 10)
     );
+}
+
+/// Who opens no export in time is disconnected, also if it sends something now and then; who has opened one may be idle.
+#[test]
+fn a_handshake_has_a_limit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("socket");
+    let nbd = Some(flashlane_serve::Address::Unix(socket.clone()));
+    let limit = Duration::from_millis(300);
+    let served = Served::with(Options { nbd, handshake: limit, ..Options::default() }, SCENARIO.to_owned());
+    let mut idle = Client::open(&socket, "db", false);
+    let began = Instant::now();
+    let [mut silent, talker] = [greeted(&socket), greeted(&socket)];
+    let talks = std::thread::spawn(move || {
+        (&talker).write_all(&3_u32.to_be_bytes()).expect("flags");
+        // LIST, again and again.
+        while (&talker).write_all(b"IHAVEOPT\0\0\0\x03\0\0\0\0").is_ok() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    });
+    assert_eq!(silent.read(&mut [0; 1]).expect("the end"), 0);
+    assert!(began.elapsed() >= limit, "{:?}", began.elapsed());
+    talks.join().expect("closed");
+    // It can be due once more after both.
+    std::thread::sleep(limit);
+    idle.write(0, &[5; 512]);
+    let report = served.end();
+    assert_eq!(report.broken.into_iter().collect::<Vec<_>>(), [("no export was opened in time", 2)]);
+}
+
+/// With as many connections as there may be the next ones are told so, those beyond them are closed at once, and nobody else notices.
+#[test]
+fn those_for_whom_there_is_no_room_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("socket");
+    let served = Served::begin(&socket, Place::Memory, 0.01);
+    let mut all: Vec<Client> = (0..256).map(|_| Client::open(&socket, "db", false)).collect();
+    let ask = |options: &[u8]| {
+        let mut client = greeted(&socket);
+        client.write_all(&[&3_u32.to_be_bytes(), options].concat()).expect("options");
+        let mut answers = Vec::new();
+        client.read_to_end(&mut answers).expect("answers, and the end");
+        answers
+    };
+    let options: [&[u8]; 3] =
+        [b"IHAVEOPT\0\0\0\x08\0\0\0\0", b"IHAVEOPT\0\0\0\x07\0\0\0\x08\0\0\0\x02db\0\0", b"IHAVEOPT\0\0\0\x02\0\0\0\0"];
+    // There are no structured replies, GO is against the server's policy, for a reason, and ABORT ends it.
+    let answers = ask(&options.concat());
+    let (policy, bye) = (answers.len() - 20 - 20 - 58, answers.len() - 20);
+    assert_eq!(answers[8..16], *b"\0\0\0\x08\x80\0\0\x01");
+    assert_eq!(answers[policy + 8..policy + 16], *b"\0\0\0\x07\x80\0\0\x02");
+    assert_eq!(answers[policy + 20..bye], *b"the server has as many connections as it serves; close one");
+    assert_eq!(answers[bye + 8..bye + 16], *b"\0\0\0\x02\0\0\0\x01");
+    assert_eq!(ask(b"IHAVEOPT\0\0\0\x01\0\0\0\x02db"), b"", "the old way has no refusal");
+    assert_eq!(all[0].read(0, 512), [0; 512]);
+    // Thirty-two can be told at a time; others are not even greeted.
+    let told: Vec<_> = (0..32).map(|_| greeted(&socket)).collect();
+    let mut beyond = std::os::unix::net::UnixStream::connect(&socket).expect("a server");
+    assert_eq!(beyond.read(&mut [0; 18]).unwrap_or(0), 0);
+    drop(told);
+    // A client that leaves makes room, once the server has seen that.
+    all.pop();
+    std::thread::sleep(Duration::from_millis(200));
+    let mut next = Client::open(&socket, "db", true);
+    assert_eq!(next.read(0, 512), [0; 512]);
+    let report = served.end();
+    assert_eq!((report.turned_away, report.broken.len()), (2 + 32 + 1, 0));
 }

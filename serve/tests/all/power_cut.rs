@@ -110,15 +110,11 @@ fn cut(folder: &Path, seed: u64, buffer: &str, lies_about_flushes: bool) -> (usi
     let path = |name: &str| folder.join(format!("{seed}{name}"));
     let options = Options {
         nbd: Some(Address::Unix(path("socket"))),
-        fuse: None,
         data: Place::File(path("contents")),
-        time_scale: 1.0,
         spin: Duration::ZERO,
-        record: None,
-        state: None,
-        power_cut: None,
         control: Some(path("ctl")),
         lies_about_flushes,
+        ..Options::default()
     };
     let served = Served::with(options, format!("seed = {seed}\n{}", with_key(buffer)));
     let [mut client, mut other] = ["db", "backup"].map(|export| Client::open(&path("socket"), export, false));
@@ -201,40 +197,83 @@ fn a_protected_buffer_loses_nothing() {
     }
 }
 
+/// A drive whose power is cut once it has been given `power_cut` commands, a hundred times as slow as the model.
+fn slow(folder: &Path, power_cut: u64) -> Options {
+    Options {
+        nbd: Some(Address::Unix(folder.join("socket"))),
+        data: Place::File(folder.join("contents")),
+        time_scale: 100.0,
+        spin: Duration::ZERO,
+        state: Some(folder.join("contents.state")),
+        power_cut: Some(power_cut),
+        ..Options::default()
+    }
+}
+
 /// The power is cut after a number of commands: what was answered is there, of the others whole pages are, and nobody gets an answer.
 #[test]
 fn a_power_cut_takes_what_was_not_answered() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (socket, contents) = (folder.path().join("socket"), folder.path().join("contents"));
-    let options = Options {
-        nbd: Some(Address::Unix(socket.clone())),
-        fuse: None,
-        data: Place::File(contents.clone()),
-        time_scale: 100.0,
-        spin: Duration::ZERO,
-        record: None,
-        state: Some(folder.path().join("contents.state")),
-        power_cut: Some(11),
-        control: None,
-        lies_about_flushes: false,
-    };
-    let served = Served::with(options, SCENARIO.to_owned());
-    let mut client = Client::open(&socket, "db", true);
+    let served = Served::with(slow(folder.path(), 11), SCENARIO.to_owned());
+    let mut client = Client::open(&folder.path().join("socket"), "db", true);
     client.write(0, &[1; 64 << 10]);
-    let page = 8192;
     for write in 0..16 {
         // The last ones may find that the server has ended.
-        let _ = client.try_send(1, (64 << 10) + write * 4 * page, 4 * page as u32, &vec![2; 4 * page as usize]);
+        let _ = client.try_send(WRITE, (64 << 10) + write * 4 * PAGE, 4 * PAGE as u32, &vec![2; 4 * PAGE as usize]);
     }
     let report = served.thread.join().expect("it ends by itself");
     let cut = report.cut.expect("a cut");
-    assert_eq!((cut.writes, cut.pages, report.kept), (10, 40, None));
-    let bytes = std::fs::read(&contents).expect("contents");
+    assert_eq!((cut.commands, cut.pages, report.kept), (10, 40, None));
+    let bytes = std::fs::read(folder.path().join("contents")).expect("contents");
     let (answered, rest) = bytes.split_at(64 << 10);
     assert!(answered.iter().all(|byte| *byte == 1));
-    let landed = rest.chunks(page as usize).filter(|page| page[0] == 2).count() as u64;
-    assert!(rest.chunks(page as usize).all(|page| page.iter().all(|byte| *byte == page[0])));
+    let landed = rest.chunks(PAGE as usize).filter(|page| page[0] == 2).count() as u64;
+    assert!(rest.chunks(PAGE as usize).all(|page| page.iter().all(|byte| *byte == page[0])));
     assert!(landed == cut.landed && (5..36).contains(&landed), "{cut:?}, {landed}");
-    assert!(rest[40 * page as usize..].iter().all(|byte| *byte == 0), "the drive did not get the others");
+    assert!(rest[40 * PAGE as usize..].iter().all(|byte| *byte == 0), "the drive did not get the others");
     assert!(!folder.path().join("contents.state").exists());
+}
+
+/// The pages of trims and of write zeroes land or not as those of writes do; what the drive had ended has landed.
+#[test]
+fn a_power_cut_takes_trims_and_zeroes_that_were_not_answered() {
+    let of = |seed: u64| {
+        let folder = tempfile::tempdir().expect("a folder");
+        // A trim takes 10 ms of the model, a second here.
+        let text = with_key("ftl.trim_ns = 10_000_000\n");
+        let served = Served::with(slow(folder.path(), 11), format!("seed = {seed}\n{text}"));
+        let mut client = Client::open(&folder.path().join("socket"), "db", true);
+        client.write(0, &[1; 80 * PAGE as usize]);
+        for command in 0..10 {
+            let kind = [TRIM, WRITE_ZEROES][command as usize % 2];
+            // From within a page to within another: six pages are whole, and zeroes reach into two more.
+            client.send(kind, 8 * command * PAGE + 512, 7 * PAGE as u32, &[]);
+        }
+        let report = served.thread.join().expect("it ends by itself");
+        let mut bytes = std::fs::read(folder.path().join("contents")).expect("contents");
+        bytes.truncate(80 * PAGE as usize);
+        (report.cut.expect("a cut"), bytes)
+    };
+    let (cut, bytes) = of(1);
+    assert_eq!((cut.commands, cut.pages), (10, 5 * 6 + 5 * 8));
+    let mut landed = [0; 2];
+    for (number, page) in bytes.chunks(PAGE as usize).enumerate() {
+        let (kind, place) = (number / 8 % 2, number % 8);
+        // The bytes of the page that the command covers.
+        let covered = match place {
+            0 => 512..PAGE as usize,
+            7 => 0..512,
+            _ => 0..PAGE as usize,
+        };
+        let is_zero = page[covered.clone()].iter().all(|byte| *byte == 0);
+        let rest: Vec<u8> = page[..covered.start].iter().chain(&page[covered.end..]).copied().collect();
+        assert!(rest.iter().all(|byte| *byte == 1), "page {number}: bytes that no command covers");
+        assert!(is_zero || page.iter().all(|byte| *byte == 1), "page {number} is torn");
+        assert!(!is_zero || kind == 1 || (1..7).contains(&place), "page {number}: a trim takes whole pages");
+        landed[kind] += u64::from(is_zero);
+    }
+    assert!(landed.iter().sum::<u64>() == cut.landed, "{cut:?}, {landed:?}");
+    assert!((5..=25).contains(&landed[0]) && (8..=32).contains(&landed[1]), "{landed:?}");
+    assert!(of(1) == (cut, bytes.clone()), "a seed has one outcome");
+    assert!(of(2).1 != bytes);
 }

@@ -136,15 +136,11 @@ fn session(folder: &Path, name: &str, text: &str) {
     let (record, state) = (path(&format!("{name}.record")), path("contents.state"));
     let options = flashlane_serve::Options {
         nbd: Some(flashlane_serve::Address::Unix(path("socket"))),
-        fuse: None,
         data: Place::File(path("contents")),
         time_scale: 0.2,
-        spin: Duration::from_micros(20),
         record: Some(record.clone()),
         state: Some(state.clone()),
-        power_cut: None,
-        control: None,
-        lies_about_flushes: false,
+        ..Default::default()
     };
     let served = Served::with(options, text.to_owned());
     assert!(!state.exists(), "a server that is killed leaves none");
