@@ -33,8 +33,11 @@ impl Reads {
     }
 
     /// A page is written, or moved, from `old` to `plane`: its reads on other planes keep the copy there. After a trim (`plane` is `None`)
-    /// all do.
+    /// all do, if it had one: else nothing has changed for them.
     pub(super) fn mapped(&mut self, lpn: Lpn, old: Place, plane: Option<PlaneId>, pages: &Pages) {
+        if plane.is_none() && !old.is_known() {
+            return;
+        }
         let Some(follow) = self.follow.get_mut(&lpn) else { return };
         follow.retain(|read| {
             let stays = Some(read.plane) == plane;

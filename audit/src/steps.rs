@@ -138,11 +138,9 @@ impl Auditor {
         if let Some(slc) = &mut self.slc {
             slc.dispatched(txn, ppa, &self.pages, log);
         }
-        // What was never written is read at any place, at native times. A read of a page that had no copy when it was trimmed may find one since.
+        // What was never written is read at any place, at native times.
         let is_slc = self.pages.is_slc(self.pages.block_of(txn.plane, ppa))
-            && (txn.op != FlashOp::Read
-                || self.reads.has_copy(serial, txn.lpn, &self.pages)
-                || self.pages.lies_at(txn.lpn, txn.plane, ppa));
+            && (txn.op != FlashOp::Read || self.reads.has_copy(serial, txn.lpn, &self.pages));
         self.units.join(serial, txn, (unit, command), (ppa, is_slc), log);
         match (txn.op, txn.owner) {
             (FlashOp::Read, owner) => {

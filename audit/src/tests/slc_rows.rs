@@ -3,8 +3,8 @@
 use flashlane_core::event::Event;
 use flashlane_core::request::Op;
 use flashlane_core::transaction::{FlashOp, Owner};
-use flashlane_core::{Duration, PlaneId};
-use flashlane_ssd::config::{FullCache, SlcCache};
+use flashlane_core::{Duration, Lpn, PlaneId, RequestId};
+use flashlane_ssd::config::{FullCache, Latency, SlcCache};
 
 use super::case::*;
 use super::scenes::*;
@@ -143,4 +143,27 @@ pub fn rows() -> Vec<Breach> {
             edit!(c, 0, erase, Event::Queued { owner, .. } => *owner = Owner::Gc);
         }),
     ]
+}
+
+/// A read of a page without a copy waits while the page is trimmed, which changes nothing, written in SLC mode, and trimmed again: it reads
+/// the copy in SLC mode.
+#[test]
+fn a_trim_of_a_page_without_a_copy_changes_nothing_for_its_reads() {
+    let mut case = with_cache(2);
+    case.config.nand.read = Latency::Constant(Duration::from_ns(2 * READ));
+    let trim = |case: &mut Case, at: u64, name: u64| {
+        case.submit(at, name, Op::Trim, 1);
+        case.push(at, Event::Unmapped { request: RequestId(name), lpn: Lpn(0), pages: 1 });
+        case.complete(at, name);
+    };
+    case.submit(0, 1, Op::Read, 1);
+    case.queue(0, 1, Requester::Request(1), FlashOp::Read, 0, 0);
+    trim(&mut case, 0, 2);
+    open(&mut case, 0, 6);
+    let written = put(&mut case, 0, 0, 24);
+    trim(&mut case, written, 3);
+    let done = case.read(written, 1, 5, 0, 24, 0);
+    case.complete(done, 1);
+    let verdict = case.audit();
+    assert!(verdict.is_clean(), "{verdict}");
 }
