@@ -244,8 +244,8 @@ def test_errors_are_the_programs(small: Path, program: str, tmp_path: Path) -> N
             fl.compare(tmp_path / name)
         assert f"error: {raised.value}\n" == said
     for call, said in [
-        (lambda: fl.compare(small, set={"device.nand.program": 1}), "keys: device.nand.program = 1: unknown field"),
-        (lambda: fl.compare(small, sed=1), "keys: sed = 1: unknown field"),
+        (lambda: fl.compare(small, set={"device.nand.program": 1}), "keys: device.nand.program = 1: unknown key"),
+        (lambda: fl.compare(small, sed=1), "keys: sed = 1: unknown key"),
         (lambda: fl.compare({**DOCUMENT, "sed": 1}), "scenario: sed.*: unknown key `sed`.*did you mean `seed`"),
         (lambda: fl.compare(small, schedulers=["fcsf"]), "did you mean \"fcfs\""),
         (lambda: fl.compare(), "must have at least one|flow"),

@@ -87,7 +87,7 @@ def test_a_dict_is_a_sweep_too(tmp_path: Path) -> None:
 def test_wrong_sweeps_are_named(sweep_file: Path, tmp_path: Path) -> None:
     for text, said in [
         (SCENARIO, "the file has no \\[sweep\\]"),
-        (SCENARIO + "[sweep]\ndevice.nand.program = [1]\n", "unknown field `program`"),
+        (SCENARIO + "[sweep]\ndevice.nand.program = [1]\n", "unknown key `program`"),
         (SCENARIO + "[sweep]\nseeds = []\n", "at least one value"),
     ]:
         sweep_file.write_text(text)

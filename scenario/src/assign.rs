@@ -6,7 +6,7 @@
 use toml::{Table, Value};
 
 use super::document::Document;
-use super::error::{ScenarioError, excerpt};
+use super::error::{ScenarioError, excerpt, reword};
 
 /// Where such keys come from, in messages.
 pub(super) const PLACE: &str = "--set";
@@ -26,7 +26,7 @@ pub(super) fn assigned(text: &str, sets: &[(String, String)]) -> Result<(Documen
             message,
         };
         paths.push(set(&mut table, path, value(written)).map_err(fail)?);
-        document = table.clone().try_into().map_err(|error: toml::de::Error| fail(reworded(error.message())))?;
+        document = table.clone().try_into().map_err(|error: toml::de::Error| fail(reword(error.message())))?;
     }
     Ok((document, paths))
 }
@@ -35,10 +35,6 @@ pub(super) fn assigned(text: &str, sets: &[(String, String)]) -> Result<(Documen
 fn value(written: &str) -> Value {
     let table = format!("value = {written}").parse::<Table>().ok().filter(|table| table.len() == 1);
     table.and_then(|mut table| table.remove("value")).unwrap_or_else(|| Value::String(written.to_owned()))
-}
-
-fn reworded(message: &str) -> String {
-    message.lines().next().unwrap_or_default().trim().to_owned()
 }
 
 /// Sets the value at `path`, and creates tables on the way; returns the path with the places of flows in brackets.
@@ -143,7 +139,21 @@ mod tests {
     #[test]
     fn wrong_keys_and_values_are_named() {
         let fails = |key: &str, value: &str| with(&[(key, value)]).expect_err(key).to_string();
-        assert!(fails("sed", "7").starts_with("--set: sed = 7: unknown field `sed`"), "{}", fails("sed", "7"));
+        assert!(fails("sed", "7").starts_with("--set: sed = 7: unknown key `sed`"), "{}", fails("sed", "7"));
+        for (key, value, message) in [
+            ("device.slc.idle_ms", "x", "invalid type: string \"x\", expected a number"),
+            ("device.retry.states", "5", "invalid type: integer `5`, expected a list"),
+            ("device.retry.states", "[5]", "invalid type: integer `5`, expected a table"),
+            (
+                "device.mapping.entries",
+                "-1",
+                "invalid value: integer `-1`, expected a whole number from 0 to 4294967295",
+            ),
+            ("device.slc.full", "3", "invalid type: integer `3`, expected a word: \"fold\" or \"direct\""),
+            ("flow.a.synthetic.size", "5", "expected a word or a table with one key"),
+        ] {
+            assert_eq!(fails(key, value), format!("--set: {key} = {value}: {message}"));
+        }
         assert!(fails("seed", "many").starts_with("--set: seed = many: invalid type"), "{}", fails("seed", "many"));
         assert!(fails("flow[2].priority", "1").contains("flow[2]: there are 2, counted from 0"));
         assert!(fails("flow.x.priority", "1").contains("no flow has the name \"x\""));

@@ -171,10 +171,13 @@ pub(super) fn spare_covers_gc(
     (logical_pages, mapping): (u32, Option<config::Mapping>),
     gc: &config::Gc,
 ) -> Result<(), KeyError> {
-    // What is out of range, the device's own check reports.
-    let map = mapping.map_or(0, |mapping| logical_pages.div_ceil(mapping.entries_per_page.max(1)));
+    let wordline = device.nand.one_shot_pages.unwrap_or(1);
+    if mapping.is_some_and(|mapping| mapping.entries_per_page == 0) || !(1..=g.pages_per_block).contains(&wordline) {
+        // The device's own check reports it.
+        return Ok(());
+    }
+    let map = mapping.map_or(0, |mapping| logical_pages.div_ceil(mapping.entries_per_page));
     let stored = logical_pages.saturating_add(map);
-    let wordline = device.nand.one_shot_pages.unwrap_or(1).clamp(1, g.pages_per_block);
     let data = stored.div_ceil(g.planes()).div_ceil(g.pages_per_block + 1 - wordline);
     let in_slc_mode = static_blocks(device, g)?;
     let open = if device.slc.dynamic == Some(true) { 3 } else { 2 };
@@ -187,11 +190,13 @@ pub(super) fn spare_covers_gc(
         None => ("device.gc.start_blocks", gc.start_blocks.to_string()),
     };
     let room = spare.saturating_sub(open);
+    let less =
+        if in_slc_mode == 0 { "give the user less capacity" } else { "give the user or the SLC cache less capacity" };
     let legal = if room < 2 {
-        "give the user less capacity".into()
+        less.into()
     } else {
         let percent = (room as f64 * 1000.0 / g.blocks_per_plane as f64).floor() / 10.0;
-        format!("must be at most {room} blocks ({percent} %), or give the user less capacity")
+        format!("must be at most {room} blocks ({percent} %), or {less}")
     };
     let mut keys = vec![key.to_owned()];
     keys.extend(CAPACITY.map(|key| format!("device.ftl.{key}")));

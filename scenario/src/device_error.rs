@@ -49,7 +49,7 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
         }
         "buffer.pages" => [of("buffer", &["pages"]), of("nand", &["one_shot_pages"])].concat(),
         "slc (with serial service)" => [of("front", &["service"]), of("slc", &["static_blocks", "dynamic"])].concat(),
-        "retry (with serial service)" => [of("retry", &["states"]), of("front", &["service"])].concat(),
+        "retry (with serial service)" => [of("front", &["service"]), of("retry", &["states"])].concat(),
         "front.cluster" => {
             let counts = of("geometry", &["chips_per_channel", "channels"]);
             of("front", &["cluster"]).into_iter().chain(counts).collect()

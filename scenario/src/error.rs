@@ -68,6 +68,7 @@ impl Origin {
     /// the keys, the first is reported without a line.
     pub fn locate(&self, error: KeyError) -> ScenarioError {
         let KeyError { keys, value, message } = error;
+        let value = excerpt(&value);
         for (path, by) in self.overridden.iter().rev() {
             if let Some(i) = keys.iter().position(|key| is_below(key, path)) {
                 let (value, message) = match i {
@@ -186,30 +187,37 @@ fn path_at(table: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
 }
 
 /// Rewords a message of the Rust reader in terms of TOML, with the nearest name for an unknown one.
-fn reword(message: &str) -> String {
+pub(super) fn reword(message: &str) -> String {
     let mut text = message.trim_end().replace('\n', "; ");
-    if text == "expected empty table" || text.starts_with("expected table, found ") {
-        // About a table with a keyword as its key.
-        return "takes no value: expected the word alone, as a string".into();
-    }
     for (rust, ours) in [
         ("expected u8", "expected a whole number from 0 to 255"),
         ("expected u32", "expected a whole number from 0 to 4294967295"),
         ("expected u64", "expected a whole number, 0 or more"),
         ("expected a boolean", "expected true or false"),
-        ("expected struct Flow", "expected a table"),
-        ("expected struct Run", "expected a table"),
-        ("expected struct Host", "expected a table"),
-        ("expected struct BackgroundKeys", "expected a table"),
         ("expected i8", "expected a whole number from -128 to 127"),
+        ("expected f64", "expected a number"),
+        ("expected a sequence", "expected a list"),
+        ("wanted string or table", "expected a word or a table with one key"),
+        ("invalid type: unit variant, expected string only", "expected a word or a table with one key"),
     ] {
         if let Some(head) = text.strip_suffix(rust) {
             text = format!("{head}{ours}");
         }
     }
-    for (rust, ours) in
-        [("unknown field ", "unknown key "), ("unknown variant ", "unknown word "), ("missing field ", "missing key ")]
+    if let Some((head, name)) = text.rsplit_once("expected struct ")
+        && name.chars().all(char::is_alphanumeric)
     {
+        text = format!("{head}expected a table");
+    }
+    for (rust, ours) in [
+        ("unknown field ", "unknown key "),
+        ("unknown variant ", "unknown word "),
+        ("missing field ", "missing key "),
+        ("wanted exactly 1 element, found", "expected a table with one key, found"),
+        ("invalid type: sequence,", "invalid type: list,"),
+        ("invalid type: map,", "invalid type: table,"),
+        ("invalid type: floating point ", "invalid type: number "),
+    ] {
         if let Some(tail) = text.strip_prefix(rust) {
             text = format!("{ours}{tail}");
         }

@@ -79,7 +79,7 @@ pub(super) fn flows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Fl
     impl<'de> Visitor<'de> for Shape {
         type Value = Vec<Flow>;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a sequence")
+            f.write_str("a list")
         }
         fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<Flow>, A::Error> {
             let mut flows = Vec::new();

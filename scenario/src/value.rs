@@ -111,7 +111,7 @@ impl<'de> Deserialize<'de> for Latency {
                     LatencyParts { mean: None, sd: None, fast: None, slow: None, pages: Some(pages) } => {
                         Ok(Latency::Pages { pages })
                     }
-                    _ => Err(A::Error::custom(format_args!("incomplete latency, expected {LATENCY}"))),
+                    _ => Err(A::Error::custom(format_args!("not a form of a latency, expected {LATENCY}"))),
                 }
             }
         }

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use flashlane_core::choice::Choice;
 use flashlane_core::choices;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{EnumAccess, Error, VariantAccess, Visitor};
+use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A value that users write as a word.
@@ -26,21 +26,17 @@ impl<C: Choice> Serialize for Word<C> {
 impl<'de, C: Choice> Deserialize<'de> for Word<C> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Word<C>, D::Error> {
         struct Reader<C>(PhantomData<C>);
-        impl<'de, C: Choice> Visitor<'de> for Reader<C> {
+        impl<C: Choice> Visitor<'_> for Reader<C> {
             type Value = Word<C>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a word, one of {}", C::WORDS.join(", "))
+                write!(f, "a word: \"{}\"", C::WORDS.join("\" or \""))
             }
-            fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Word<C>, A::Error> {
-                let (text, value): (Cow<'de, str>, _) = access.variant()?;
-                let word = C::of(&text).ok_or_else(|| A::Error::unknown_variant(&text, C::WORDS))?;
-                value.unit_variant()?;
-                Ok(Word(word))
+            fn visit_str<E: Error>(self, text: &str) -> Result<Word<C>, E> {
+                C::of(text).map(Word).ok_or_else(|| E::unknown_variant(text, C::WORDS))
             }
         }
-        // As an enum, so that `{ word = value }` is an error about the value.
-        deserializer.deserialize_enum("word", C::WORDS, Reader(PhantomData))
+        deserializer.deserialize_any(Reader(PhantomData))
     }
 }
 

@@ -394,7 +394,7 @@ impl Config {
             range("retry.states", state.below.len() as u64, 1, RetryState::MOST_STEPS as u64 + 1)?;
         }
         if matches!(self.front.service, Service::Serial { .. }) {
-            let legal = String::from("serial service has no flash whose reads could be tried again");
+            let legal = String::from("has no flash whose reads could be tried again; leave [device.retry] out");
             return Err(ConfigError { key: "retry (with serial service)", value: String::from("serial"), legal });
         }
         Ok(())

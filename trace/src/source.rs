@@ -288,10 +288,11 @@ impl TraceSource {
             self.counts.reject(record.op);
             return Ok(true);
         }
-        let message = format!(
-            "a size of {} bytes; legal is 1 to {} bytes (or reject: left out and counted)",
-            record.length, self.options.max_request_bytes
-        );
+        let legal = match record.op.unmaps() {
+            true => "1 byte or more".to_owned(),
+            false => format!("1 to {} bytes", self.options.max_request_bytes),
+        };
+        let message = format!("a size of {} bytes; legal is {legal} (or reject: left out and counted)", record.length);
         Err(error(self.records.place(record.at), message))
     }
 
@@ -310,9 +311,11 @@ impl TraceSource {
                 Ok(Some(if wrapped > capacity - length { 0 } else { wrapped }))
             }
             Beyond::Wrap | Beyond::Error => {
+                let last = u128::from(offset) + u128::from(length) - 1;
+                let wraps = if length <= capacity { "wrap: modulo that, or " } else { "" };
                 let message = format!(
-                    "bytes {offset} to {} lie beyond the drive; legal is below {capacity} (or wrap: modulo the drive, or reject: left out and counted)",
-                    u128::from(offset) + u128::from(length) - 1
+                    "bytes {offset} to {last} lie beyond the part of the drive that the flow may use; legal is below {capacity} (or \
+                     {wraps}reject: left out and counted)"
                 );
                 Err(error(self.records.place(record.at), message))
             }

@@ -321,10 +321,7 @@ fn each_scheduler_of_the_sweep_is_a_run() {
 #[test]
 fn wrong_sweeps_are_refused_before_the_first_run() {
     let cases = [
-        (
-            "[sweep]\ndevice.nand.program = [1]\n",
-            "s.toml:25:13: sweep.device.nand.program = 1: unknown field `program`",
-        ),
+        ("[sweep]\ndevice.nand.program = [1]\n", "s.toml:25:13: sweep.device.nand.program = 1: unknown key `program`"),
         ("[sweep]\nflow.nobody.priority = [1]\n", "no flow has the name \"nobody\""),
         ("[sweep]\nflow.2.priority = [1]\n", "there are 2, counted from 0"),
         ("[sweep]\ndevice.nand.program_ns = []\n", "must have at least one value"),

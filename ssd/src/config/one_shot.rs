@@ -56,13 +56,13 @@ impl Config {
                 refuse("slc.full (with one_shot_pages)", "direct", legal)
             }
             Some(_) => Ok(()),
-            None if self.mapping.is_some() => {
-                let legal = String::from(
-                    "needs an SLC cache, [device.slc], with nand.one_shot_pages: a translation page fills no wordline",
-                );
-                refuse("mapping (with one_shot_pages)", "on", legal)
-            }
-            None => self.check_gathering(),
+            None => match &self.mapping {
+                Some(mapping) => {
+                    let legal = "needs an SLC cache, [device.slc], with nand.one_shot_pages: a translation page fills no wordline";
+                    Err(error("mapping (with one_shot_pages)", mapping.entries, legal))
+                }
+                None => self.check_gathering(),
+            },
         }
     }
 
@@ -71,7 +71,7 @@ impl Config {
         let pages = self.nand.one_shot_pages;
         let Some(buffer) = self.buffer.as_ref().filter(|buffer| buffer.write_back && buffer.merge_writes) else {
             let legal = String::from(
-                "needs a page buffer with write_back and merge_writes, or an SLC cache, [device.slc]; 1 does not",
+                "needs a page buffer with write_back and merge_writes, or an SLC cache, [device.slc]; without them it must be 1",
             );
             return Err(error("nand.one_shot_pages", pages, &legal));
         };

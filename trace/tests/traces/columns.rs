@@ -214,7 +214,7 @@ fn flushes_with_a_place_and_reads_with_fua_are_refused() {
         ("1,R,0,512,1", "force unit access: `1`; legal is 0, false or nothing, because only a write can have it"),
         ("1,trim,0,512,true", "force unit access: `true`; legal is 0, false or nothing"),
         ("1,W,0,512,yes", "force unit access: `yes`; legal is 0, 1, false, true or nothing"),
-        ("1,trim,0,0,0", "a size of 0 bytes"),
+        ("1,trim,0,0,0", "a size of 0 bytes; legal is 1 byte or more (or reject"),
     ] {
         let why = fails(spec, &format!("0,R,0,512,0\n{line}\n"));
         assert!(why.place == "t:2" && why.message.contains(printed), "{line}: {why}");
@@ -225,8 +225,13 @@ fn flushes_with_a_place_and_reads_with_fua_are_refused() {
 fn a_trim_has_no_largest_size_and_ends_in_the_drive() {
     let text = "time_us,op,offset,length\n0,trim,0,1099511627776\n";
     assert_eq!(read(text, &TraceOptions::default()).unwrap().rows, [(0, T, 0, 1 << 40)]);
-    let why = read_on(text.as_bytes(), &TraceOptions::default(), 1 << 39).unwrap_err();
-    assert!(why.place == "t:2" && why.message.starts_with("bytes 0 to 1099511627775 lie beyond the drive"), "{why}");
+    // What is larger than the drive cannot be wrapped.
+    for beyond in [Beyond::Error, Beyond::Wrap] {
+        let why = read_on(text.as_bytes(), &TraceOptions { beyond, ..TraceOptions::default() }, 1 << 39).unwrap_err();
+        let message = "bytes 0 to 1099511627775 lie beyond the part of the drive that the flow may use; legal is below \
+                       549755813888 (or reject: left out and counted)";
+        assert_eq!((why.place.as_str(), why.message.as_str()), ("t:2", message));
+    }
     let reject = TraceOptions { beyond: Beyond::Reject, ..TraceOptions::default() };
     assert_eq!(read_on(text.as_bytes(), &reject, 1 << 39).unwrap().counts.rejected, 1);
 }

@@ -39,19 +39,20 @@ enum Pattern {
 }
 
 impl AccessPattern {
-    /// `max_bytes` is the largest request, `write_ratio` the share of writes. The description must be valid.
+    /// `largest` is the largest request, with the key that gives its size, `write_ratio` the share of writes. The description must be valid.
     pub(super) fn new(
         spec: &SyntheticSpec,
         range: &AddressRange,
-        max_bytes: u64,
+        largest: (&str, u64),
         write_ratio: f64,
         seed: u64,
     ) -> Result<AccessPattern, WorkloadError> {
         let align = spec.align_bytes.unwrap_or(range.page_bytes as u64);
         let (base, len) = working_set(spec, range, align)?;
+        let (key, max_bytes) = largest;
         if len < max_bytes {
             let legal = format_args!("at most the working set, {len} bytes");
-            return Err(refuse("size", format_args!("a request of up to {max_bytes} bytes"), legal));
+            return Err(refuse(key, format_args!("a request of up to {max_bytes} bytes"), legal));
         }
         // At least one: an alignment above the working set leaves its first byte.
         let slots = (len / align).max(1);

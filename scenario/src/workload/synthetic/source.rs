@@ -54,8 +54,9 @@ impl SyntheticSource {
         let sizes = [read_size, write_size];
         let read_ratio = read_ratio(spec);
         let start_ns = ns(spec.start_us.unwrap_or(0.0));
-        let max_bytes = sizes[0].max().max(sizes[1].max()).max(max_trim_bytes(spec));
-        let places = AccessPattern::new(spec, range, max_bytes, 1.0 - read_ratio, seed)?;
+        let largest = [("trim_size", max_trim_bytes(spec)), ("write_size", sizes[1].max()), ("size", sizes[0].max())];
+        let largest = largest.into_iter().max_by_key(|&(_, bytes)| bytes).expect("three sizes");
+        let places = AccessPattern::new(spec, range, largest, 1.0 - read_ratio, seed)?;
         let duration_ns = spec.duration_s.map_or(u64::MAX, |seconds| ns(seconds * 1e6));
         Ok(SyntheticSource {
             timing: Timing::new(spec, || mean_bytes(&sizes, read_ratio) * data_share(spec, read_ratio), start_ns, seed),

@@ -8,6 +8,8 @@ use flashlane_core::arrival::WorkloadError;
 
 /// Largest request: 1 GiB. A larger one is most likely a mistake of units.
 const MAX_REQUEST_BYTES: u64 = 1 << 30;
+/// Largest trim: more than any drive has.
+const MAX_TRIM_BYTES: u64 = 1 << 52;
 /// Longest time a key may name, in microseconds: about 31 years, far inside 64 bits of nanoseconds.
 const MAX_US: f64 = 1e15;
 
@@ -29,8 +31,9 @@ impl SyntheticSpec {
         optional(self.read_ratio, |v| fraction("read_ratio", v))?;
         let step = self.size_step_bytes.unwrap_or(512);
         whole("size_step_bytes", step, 1, MAX_REQUEST_BYTES)?;
-        validate_size("size", &self.size, step)?;
-        self.write_size.as_ref().map_or(Ok(()), |size| validate_size("write_size", size, step))
+        validate_size("size", &self.size, step, MAX_REQUEST_BYTES)?;
+        let write_size = self.write_size.as_ref();
+        write_size.map_or(Ok(()), |size| validate_size("write_size", size, step, MAX_REQUEST_BYTES))
     }
 
     fn validate_commands(&self) -> Checked {
@@ -52,7 +55,7 @@ impl SyntheticSpec {
         optional(self.flush_every_writes, |v| whole("flush_every_writes", v, 1, 1_000_000_000))?;
         optional(self.flush_every_ms, |v| positive("flush_every_ms", v, MAX_US / 1e3))?;
         let step = self.size_step_bytes.unwrap_or(512);
-        self.trim_size.as_ref().map_or(Ok(()), |size| validate_size("trim_size", size, step))
+        self.trim_size.as_ref().map_or(Ok(()), |size| validate_size("trim_size", size, step, MAX_TRIM_BYTES))
     }
 
     fn validate_access(&self) -> Checked {
@@ -208,10 +211,10 @@ const RATES: &str = "exactly one of rate_iops, rate_mb_per_s, mean_gap_us, or th
 const ONE_RATE: &str = "one rate for all requests, not with read_gap_us and write_gap_us";
 const OTHER_THAN_STREAMING: &str = "an access other than \"streaming\", which is sequential throughout";
 
-fn validate_size(key: &str, size: &Size, step: u64) -> Checked {
+fn validate_size(key: &str, size: &Size, step: u64, most: u64) -> Checked {
     let sub = |name: &str| format!("{key}.{name}");
     let limits = |min: u64, max: u64| {
-        whole(&sub("max_bytes"), max, 1, MAX_REQUEST_BYTES)?;
+        whole(&sub("max_bytes"), max, 1, most)?;
         whole(&sub("min_bytes"), min, 1, max)?;
         if max / step * step < min {
             let legal = format_args!("limits with a multiple of size_step_bytes, {step}, between them");
@@ -220,16 +223,16 @@ fn validate_size(key: &str, size: &Size, step: u64) -> Checked {
         Ok(())
     };
     match size {
-        Size::Constant(bytes) => whole(&sub("constant"), *bytes, 1, MAX_REQUEST_BYTES),
+        Size::Constant(bytes) => whole(&sub("constant"), *bytes, 1, most),
         Size::Uniform(uniform) => limits(uniform.min_bytes, uniform.max_bytes),
         Size::Lognormal(lognormal) => {
-            positive(&sub("mean_bytes"), lognormal.mean_bytes, MAX_REQUEST_BYTES as f64)?;
-            number(&sub("sd_bytes"), lognormal.sd_bytes, 0.0, MAX_REQUEST_BYTES as f64)?;
+            positive(&sub("mean_bytes"), lognormal.mean_bytes, most as f64)?;
+            number(&sub("sd_bytes"), lognormal.sd_bytes, 0.0, most as f64)?;
             limits(lognormal.min_bytes, lognormal.max_bytes)
         }
         Size::Mix(entries) => {
             for &(bytes, weight) in entries {
-                whole(&sub("mix"), bytes, 1, MAX_REQUEST_BYTES)?;
+                whole(&sub("mix"), bytes, 1, most)?;
                 number(&sub("mix"), weight, 0.0, 1e12)?;
             }
             if entries.iter().all(|&(_, weight)| weight == 0.0) {
@@ -249,9 +252,9 @@ fn optional<T>(value: Option<T>, check: impl Fn(T) -> Checked) -> Checked {
 }
 
 /// Refuses a key that the chosen form does not use: accepted silently, it would have no effect.
-fn only<T: std::fmt::Debug>(key: &str, value: &Option<T>, used: bool, with: &str) -> Checked {
+fn only<T>(key: &str, value: &Option<T>, used: bool, with: &str) -> Checked {
     match value {
-        Some(value) if !used => Err(refuse(key, format_args!("{value:?} here"), format_args!("only with {with}"))),
+        Some(_) if !used => Err(WorkloadError { place: key.to_string(), message: format!("legal only with {with}") }),
         _ => Ok(()),
     }
 }

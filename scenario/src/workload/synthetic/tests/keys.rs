@@ -70,7 +70,7 @@ fn every_value_out_of_range_is_named() {
         ("trim_ratio = 0.5\ntrim_size = { constant = 0 }", "trim_size.constant", "0 is not legal"),
         (
             "trim_ratio = 0.5\ntrim_size = { constant = 1048576 }\nworking_set_bytes = 65536",
-            "size",
+            "trim_size",
             "a request of up to 1048576 bytes is not legal; legal: at most the working set, 65536 bytes",
         ),
         ("read_ratio = 0.5\nfua_ratio = -0.5", "fua_ratio", "-0.5 is not"),
