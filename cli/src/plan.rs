@@ -175,23 +175,9 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
     let config = scenario.device_config()?;
     let flows = scenario.flows(&config)?;
     let schedulers: Vec<String> = scenario.schedulers()?.iter().map(|choice| choice.name()).collect();
-    let g = &config.geometry;
-    let user = u64::from(config.ftl.logical_pages) * u64::from(g.page_bytes);
     let name = escaped(scenario.name());
     let mut text = format!("{name}: scenario {}, seed {}\n", scenario.hash()?, scenario.seed());
-    let preset = scenario.document().device.preset.as_deref().unwrap_or(flashlane_scenario::DEFAULT_PRESET);
-    text.push_str(&format!(
-        "device      {preset}: {} units on {} channels, {} GB for the user of {} GB raw ({:.1} % over-provisioning)\n",
-        g.units(),
-        g.channels,
-        gigabytes(user),
-        gigabytes(g.raw_bytes()),
-        (g.raw_bytes() - user) as f64 * 100.0 / user as f64,
-    ));
-    text.push_str(&format!(
-        "collecting  below {} free blocks of a plane's {}, at or below {} before anything else\n",
-        config.gc.start_blocks, g.blocks_per_plane, config.gc.hard_blocks
-    ));
+    text.push_str(&device(&scenario)?);
     text.push_str(&format!("schedulers  {}\n", schedulers.join(", ")));
     for flow in &flows {
         let source = match &flow.source {
@@ -213,6 +199,55 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
         text.push_str(&format!("Warning: {}\n", cache_stays_full(blocks)));
     }
     print(&text)
+}
+
+/// What the device of a scenario comes to.
+fn device(scenario: &Scenario) -> Result<String, Failure> {
+    let config = scenario.device_config()?;
+    let preset = scenario.document().device.preset.as_deref().unwrap_or(flashlane_scenario::DEFAULT_PRESET);
+    let g = &config.geometry;
+    let user = u64::from(config.ftl.logical_pages) * u64::from(g.page_bytes);
+    // Static blocks of the SLC cache are no part of the over-provisioning.
+    let native_bytes = g.raw_bytes() / u64::from(g.blocks_per_plane) * u64::from(config.native_blocks());
+    let mut text = format!(
+        "device      {preset}: {} units on {} channels, {} GB for the user of {} GB raw ({:.1} % over-provisioning)\n",
+        g.units(),
+        g.channels,
+        gigabytes(user),
+        gigabytes(g.raw_bytes()),
+        (native_bytes - user) as f64 * 100.0 / user as f64,
+    );
+    if let Some(slc) = &config.slc {
+        let always = (g.raw_bytes() - native_bytes) / u64::from(slc.bits);
+        let start = config.gc.start_blocks;
+        let and_dynamic = match (slc.dynamic, slc.dynamic_limit) {
+            (false, _) => String::new(),
+            (true, u32::MAX) => format!(", and others while more than {start} are free"),
+            (true, limit) => format!(", and up to {limit} others while more than {start} are free"),
+        };
+        text.push_str(&format!(
+            "SLC cache   {} GB: {} blocks of a plane, {} pages each{and_dynamic}\n",
+            gigabytes(always),
+            slc.static_blocks,
+            g.pages_per_block / slc.bits
+        ));
+    }
+    if let Some(mapping) = &config.mapping {
+        text.push_str(&format!(
+            "map         {} of {} entries in the controller's memory, {} in the host's; {} translation pages\n",
+            mapping.entries.min(config.ftl.logical_pages),
+            config.ftl.logical_pages,
+            mapping.host_entries,
+            config.translation_pages()
+        ));
+    }
+    text.push_str(&format!(
+        "collecting  below {} free blocks of a plane's {}, at or below {} before anything else\n",
+        config.gc.start_blocks,
+        config.native_blocks(),
+        config.gc.hard_blocks
+    ));
+    Ok(text)
 }
 
 fn gigabytes(bytes: u64) -> String {

@@ -50,6 +50,25 @@ fn init_writes_a_scenario_that_checks() {
     assert_eq!(lines[5], "flow        writer: synthetic; priority 0; bytes 240000000000 to 480000000000");
 }
 
+/// 8 of 350 blocks are always in SLC mode: a third of 805.3 MB, and no part of the over-provisioning.
+#[test]
+fn check_says_what_the_slc_cache_and_the_map_come_to() {
+    let folder = folder();
+    let scenario = "[device]\npreset = \"client-tlc\"\n[device.geometry]\nblocks_per_plane = 350\npages_per_block = 192\n\
+                    [device.ftl]\nuser_gb = 31\n[device.slc]\nstatic_blocks = 8\ndynamic_limit = 20\n[device.mapping]\nentries = 5000\nhost_entries = 70\n\
+                    [[flow]]\n[flow.synthetic]\nrate_iops = 5\nrequests = 5\n";
+    write(&folder, "slc.toml", scenario);
+    let message = good(folder.path(), &["check", "slc.toml"]);
+    let lines: Vec<&str> = message.lines().collect();
+    let expected = [
+        "device      client-tlc: 16 units on 8 channels, 31.00 GB for the user of 35.23 GB raw (11.1 % over-provisioning)",
+        "SLC cache   0.27 GB: 8 blocks of a plane, 64 pages each, and up to 20 others while more than 18 are free",
+        "map         5000 of 1892089 entries in the controller's memory, 70 in the host's; 462 translation pages",
+        "collecting  below 18 free blocks of a plane's 342, at or below 1 before anything else",
+    ];
+    assert_eq!(lines[1..5], expected);
+}
+
 /// What the template's comments say one can do, done.
 #[test]
 fn the_advice_of_init_works_when_followed() {
