@@ -128,6 +128,9 @@ pub struct PartyStats {
     pub read: Option<Response>,
     /// Writes.
     pub write: Option<Response>,
+    /// Flushes; missing if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush: Option<Response>,
 }
 
 /// Response times.
@@ -163,6 +166,7 @@ impl RunStats {
             all: response(&flow.figures.all),
             read: response(&flow.figures.read),
             write: response(&flow.figures.write),
+            flush: flow.figures.commands.as_ref().and_then(|commands| response(&commands.flush)),
         };
         RunStats {
             flows: run.flows.iter().map(flow).collect(),
@@ -186,6 +190,7 @@ impl RunStats {
             all: response(&|run| run.flows[i].all),
             read: response(&|run| run.flows[i].read),
             write: response(&|run| run.flows[i].write),
+            flush: response(&|run| run.flows[i].flush),
         };
         RunStats {
             flows: runs[0].flows.iter().enumerate().map(flow).collect(),

@@ -187,13 +187,16 @@ type Value = fn(&Response) -> f64;
 /// A kind of request.
 type Get = fn(&super::recommendation::PartyStats) -> &Option<Response>;
 
-/// The kinds of requests that a flow has: reads and writes, or with one of them that one.
+/// The kinds of requests that a flow has: reads and writes, or with one of them that one; and flushes.
 fn kinds(figures: &[&RunStats], flow: usize) -> Vec<(&'static str, Get)> {
     let all: [(&'static str, Get); 2] = [("reads", |flow| &flow.read), ("writes", |flow| &flow.write)];
     let mut kinds: Vec<(&'static str, Get)> =
         all.into_iter().filter(|(_, get)| figures.iter().any(|one| get(&one.flows[flow]).is_some())).collect();
     if kinds.len() > 1 {
         kinds.insert(0, ("all", |flow| &flow.all));
+    }
+    if figures.iter().any(|one| one.flows[flow].flush.is_some()) {
+        kinds.push(("flushes", |flow| &flow.flush));
     }
     kinds
 }
@@ -255,6 +258,7 @@ mod tests {
             all: response(1e6 * ratios[1]),
             read: response(2e5 * ratios[1]),
             write: (name == "db").then_some(Response { mean_ns: 2e6, p99_ns: 9e6 }),
+            flush: (name == "web").then_some(Response { mean_ns: 3e6 * ratios[1], p99_ns: 3e6 }),
         };
         Judged {
             name: name.into(),
@@ -360,10 +364,11 @@ mod tests {
             "mine on flin-isca18: 12,345 requests\n99 runs of 64 schedulers and mixes, chosen by their mean response time on seed 1, judged on seeds 2 to 4\n",
             "What has to be kept: p99 of every flow at most +5 % against fcfs\n\nTake late, the default",
             "\n\n    scheduler = \"late\"\n\nThe best found: { base = \"x\" }\n\n",
-            "Mean response time on seeds 2 to 4\n                 fcfs      late       Δ  the best found       Δ\n",
-            "  web reads  200.0 µs  100.0 µs  -50.0%        50.00 µs  -75.0%\n",
-            "  db all     1.000 ms  500.0 µs  -50.0%        250.0 µs  -75.0%\n",
-            "  db writes  2.000 ms  2.000 ms    0.0%        2.000 ms    0.0%\n",
+            "Mean response time on seeds 2 to 4\n                   fcfs      late       Δ  the best found       Δ\n",
+            "  web reads    200.0 µs  100.0 µs  -50.0%        50.00 µs  -75.0%\n",
+            "  web flushes  3.000 ms  1.500 ms  -50.0%        750.0 µs  -75.0%\n",
+            "  db all       1.000 ms  500.0 µs  -50.0%        250.0 µs  -75.0%\n",
+            "  db writes    2.000 ms  2.000 ms    0.0%        2.000 ms    0.0%\n",
             "p99 on seeds 2 to 4\n",
             "  write amplification  1.500  1.500  0.0%           1.500  0.0%\n",
             "What breaks a limit\n  the best found: p99 of db is 9.000 ms where 1.000 ms is the most\n",

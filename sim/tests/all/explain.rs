@@ -87,6 +87,51 @@ Under read-first-suspend it took -3.000 µs (2.000 µs against 5.000 µs):
     assert_eq!(told, expected);
 }
 
+/// A flush waits 1,324.601 us for the program of the only dirty page; the write with FUA behind it for its own.
+#[test]
+fn waiting_for_programs_is_told() {
+    let scene = r#"
+[device]
+preset = "flin-isca18"
+buffer = { pages = 8, flush_above = 8 }
+precondition = { state = "fresh" }
+[device.geometry]
+channels = 1
+chips_per_channel = 1
+planes_per_die = 1
+blocks_per_plane = 64
+[device.ftl]
+over_provisioning_percent = 50
+[[flow]]
+name = "scene"
+request = [
+    { at_ns = 0, op = "write", pages = [1] },
+    { at_ns = 5000, op = "flush" },
+    { at_ns = 6000, op = "write", fua = true, pages = [2] },
+    { at_ns = 7000, op = "trim", pages = [3, 4] },
+]
+"#;
+    let flows = ["scene".to_owned()];
+    let scenario = scenario("fcfs", scene);
+    let found = histories(&scenario, &[1, 2, 3]).expect("a run").0;
+    let deciders = Deciders::of(&scenario).expect("decisions");
+    let told = |one| explain::history(one, "fcfs", deciders.at(0).1, &flows);
+    let told: Vec<String> = found.iter().map(told).collect();
+    let expected = [
+        "Request 1 of scene under fcfs: flush, arrived at 5.000 µs, done after 1.325 ms
+  1.325 ms in the device and on the link back: a flush waits for the programs of the pages that are dirty when it comes
+",
+        "Request 2 of scene under fcfs: write of 1 page with FUA, arrived at 6.000 µs, done after 2.648 ms
+  1 of its pages from memory: a waiting write, or the page buffer
+  2.648 ms in the device and on the link back: FUA waits for the programs of its pages, unless the buffer is protected
+",
+        "Request 3 of scene under fcfs: trim of 2 pages, arrived at 7.000 µs, done after 0 ns
+  0 ns in the device and on the link back: it changes the map
+",
+    ];
+    assert_eq!(told, expected);
+}
+
 /// Two reads whose entries of the map are read first: the second's translation page comes before the first's page.
 #[test]
 fn waiting_for_an_entry_of_the_map_is_told() {

@@ -30,8 +30,10 @@ pub struct RequestHistory {
     pub request: u64,
     /// Its flow.
     pub flow: FlowId,
-    /// Read or write.
+    /// Its kind.
     pub op: Op,
+    /// A write with force unit access.
+    pub fua: bool,
     /// Pages it touches.
     pub pages: u32,
     /// When it was created, ns.
@@ -144,6 +146,7 @@ impl Explainer {
                 request,
                 flow: FlowId(0),
                 op: Op::Read,
+                fua: false,
                 pages: 0,
                 arrival_ns: 0,
                 admitted_ns: 0,
@@ -183,9 +186,10 @@ impl Explainer {
     /// Processes an event of a request.
     fn request(&mut self, event: &Event, now: u64) {
         match *event {
-            Event::Submitted { request, flow, op, arrival, pages, .. } => {
+            Event::Submitted { request, flow, op, arrival, pages, fua, .. } => {
                 if let Some(history) = self.histories.get_mut(&request.0) {
                     (history.flow, history.op, history.pages) = (flow, op, pages);
+                    history.fua = fua && op == Op::Write;
                     (history.arrival_ns, history.admitted_ns) = (arrival.ns(), arrival.ns());
                 }
             }

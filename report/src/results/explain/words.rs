@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use flashlane_core::Op;
 use flashlane_core::transaction::FlashOp;
 
 use super::{Account, Occupant, RequestHistory, TransactionHistory, Wait};
@@ -15,10 +16,14 @@ const TOLD: usize = 3;
 pub fn history(history: &RequestHistory, scheduler: &str, decisions: &Decisions, flows: &[String]) -> String {
     let done = history.done_ns.unwrap_or(history.arrival_ns);
     let flow = name(flows, history.flow.0);
-    let kind = history.op.name();
-    let pages = if history.pages == 1 { "1 page".to_owned() } else { format!("{} pages", history.pages) };
+    let kind = match history.pages {
+        0 => history.op.name().to_owned(),
+        1 => format!("{} of 1 page", history.op.name()),
+        pages => format!("{} of {pages} pages", history.op.name()),
+    };
+    let fua = if history.fua { " with FUA" } else { "" };
     let mut text = format!(
-        "Request {} of {flow} under {scheduler}: {kind} of {pages}, arrived at {}, done after {}\n",
+        "Request {} of {flow} under {scheduler}: {kind}{fua}, arrived at {}, done after {}\n",
         history.request,
         time(history.arrival_ns as f64),
         time((done - history.arrival_ns) as f64)
@@ -35,6 +40,18 @@ pub fn history(history: &RequestHistory, scheduler: &str, decisions: &Decisions,
     if history.from_memory > 0 {
         let _ =
             writeln!(text, "  {} of its pages from memory: a waiting write, or the page buffer", history.from_memory);
+    }
+    let inside = done.saturating_sub(history.admitted_ns.max(history.arrival_ns));
+    let waited_for = match history.op {
+        Op::Flush => Some("a flush waits for the programs of the pages that are dirty when it comes"),
+        Op::Write if history.fua && history.from_memory > 0 => {
+            Some("FUA waits for the programs of its pages, unless the buffer is protected")
+        }
+        Op::Trim | Op::WriteZeroes => Some("it changes the map"),
+        Op::Read | Op::Write => None,
+    };
+    if let Some(waited_for) = waited_for {
+        let _ = writeln!(text, "  {} in the device and on the link back: {waited_for}", time(inside as f64));
     }
     let steps: Vec<&TransactionHistory> = history.transactions.iter().rev().collect();
     for (i, step) in steps.iter().take(TOLD).enumerate() {
