@@ -1,16 +1,18 @@
 //! The configuration of a device: geometry, times, translation layer, buffer and host interface.
 //!
 //! Plain values. [`Config::check`] returns the first that is out of range, with its key, its value and what is legal.
+//! What one-shot programs need is checked in [`one_shot`], all else in [`check`].
 
+mod check;
+mod error;
 mod front;
 mod latency;
 mod one_shot;
 mod slc;
 
-use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use error::ConfigError;
 use flashlane_core::board::Facts;
 use flashlane_core::choices;
 use flashlane_core::geometry::AllocationOrder;
@@ -19,9 +21,6 @@ use flashlane_core::{Duration, Geometry};
 pub use front::{Charge, Front, Protocol, Service};
 pub use latency::{Latency, PageTimes};
 pub use slc::{FullCache, SlcCache};
-
-/// An hour, ns: the greatest legal value of most times.
-const HOUR: u64 = 3_600_000_000_000;
 
 /// Largest number of flows of a device.
 pub const MAX_FLOWS: usize = 1024;
@@ -220,25 +219,6 @@ impl FlowConfig {
     }
 }
 
-/// A configuration that cannot be built.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ConfigError {
-    /// The key at fault, as a path: `geometry.channels`.
-    pub key: &'static str,
-    /// Its value.
-    pub value: String,
-    /// What would be legal.
-    pub legal: String,
-}
-
-impl core::fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{} = {}: {}", self.key, self.value, self.legal)
-    }
-}
-
-impl core::error::Error for ConfigError {}
-
 impl Config {
     /// Array time that schedulers calculate with.
     pub fn typical(&self, op: FlashOp) -> Duration {
@@ -264,6 +244,18 @@ impl Config {
     /// Bytes of a whole page on the bus.
     pub const fn page_on_bus(&self) -> u32 {
         self.geometry.page_bytes + if self.bus.with_metadata { self.geometry.metadata_bytes } else { 0 }
+    }
+
+    /// Blocks of a plane without the static ones of the SLC cache.
+    pub fn native_blocks(&self) -> u32 {
+        self.geometry.blocks_per_plane - self.slc.as_ref().map_or(0, |slc| slc.static_blocks)
+    }
+
+    /// Blocks of a plane that take pages in SLC mode once and are never erased: the static ones, where writes bypass a full cache and no idle
+    /// time is given after which they are folded.
+    pub fn blocks_never_folded(&self) -> u32 {
+        let stays = |slc: &&SlcCache| slc.full == FullCache::Direct && slc.idle.is_none();
+        self.slc.as_ref().filter(stays).map_or(0, |slc| slc.static_blocks)
     }
 
     /// Pages on which the map lies: none if memory holds it.
@@ -308,211 +300,6 @@ impl Config {
             write_triggered_gc: false,
         }
     }
-
-    /// Checks that the device can be built.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        self.check_geometry()?;
-        self.check_times()?;
-        self.check_retry()?;
-        self.check_mapping()?;
-        self.check_slc()?;
-        self.check_one_shot()?;
-        self.check_ftl()?;
-        self.check_front()
-    }
-
-    fn check_geometry(&self) -> Result<(), ConfigError> {
-        let g = &self.geometry;
-        for (key, value, max) in [
-            ("geometry.channels", g.channels, 64),
-            ("geometry.chips_per_channel", g.chips_per_channel, 64),
-            ("geometry.dies_per_chip", g.dies_per_chip, 16),
-            ("geometry.planes_per_die", g.planes_per_die, 16),
-            ("geometry.blocks_per_plane", g.blocks_per_plane, 1 << 20),
-            ("geometry.pages_per_block", g.pages_per_block, 1 << 15),
-        ] {
-            range(key, value as u64, 1, max)?;
-        }
-        range("geometry.page_bytes", g.page_bytes as u64, 512, 1 << 20)?;
-        if !g.page_bytes.is_multiple_of(512) {
-            return Err(error("geometry.page_bytes", g.page_bytes, "a multiple of 512"));
-        }
-        range("geometry.metadata_bytes", g.metadata_bytes as u64, 0, g.page_bytes as u64)?;
-        range("units on a channel (chips, or chips times dies)", g.units_per_channel() as u64, 1, 64)?;
-        range("planes of a unit", g.planes_per_unit() as u64, 1, 64)?;
-        range("planes of the device", g.planes() as u64, 1, 1 << 15)?;
-        range("pages of a plane", g.blocks_per_plane as u64 * g.pages_per_block as u64, 1, 1 << 30)?;
-        range("raw pages", g.raw_bytes() / g.page_bytes as u64, 1, u32::MAX as u64 - 2)
-    }
-
-    fn check_times(&self) -> Result<(), ConfigError> {
-        for (key, latency) in
-            [("nand.read", self.nand.read), ("nand.program", self.nand.program), ("nand.erase", self.nand.erase)]
-        {
-            match latency {
-                Latency::Constant(time) => range(key, time.ns(), 1, HOUR)?,
-                Latency::Gaussian { mean, sd } => {
-                    range(key, mean.ns(), 1, HOUR)?;
-                    range(key, sd.ns(), 0, HOUR)?;
-                }
-                Latency::ByPage(times) => {
-                    for time in times.iter() {
-                        range(key, time.ns(), 1, HOUR)?;
-                    }
-                }
-            }
-        }
-        range("nand.iterations", self.nand.iterations as u64, 1, self.nand.program.typical().ns())?;
-        range("nand.suspend", self.nand.suspend.ns(), 0, HOUR)?;
-        range("nand.resume", self.nand.resume.ns(), 0, HOUR)?;
-        for (key, time) in [
-            ("bus.command (read)", self.bus.command[0]),
-            ("bus.command (program)", self.bus.command[1]),
-            ("bus.command (erase)", self.bus.command[2]),
-            ("bus.data_out_setup", self.bus.data_out_setup),
-            ("bus.plane_gap", self.bus.plane_gap),
-            ("front.link_latency", self.front.link_latency),
-            ("memory", self.memory),
-            ("ftl.trim", self.unmap.command),
-            ("ftl.trim_page", self.unmap.page),
-        ] {
-            range(key, time.ns(), 0, HOUR)?;
-        }
-        range("bus.mega_transfers", self.bus.mega_transfers as u64, 1, u32::MAX as u64)?;
-        range("bus.width_bytes", self.bus.width_bytes as u64, 1, 64)?;
-        if self.bus.rounding == Rounding::MqSim && self.bus.mega_transfers != u32::MAX {
-            range("bus.mega_transfers (with mqsim rounding)", self.bus.mega_transfers as u64, 1, 2000)?;
-        }
-        Ok(())
-    }
-
-    fn check_retry(&self) -> Result<(), ConfigError> {
-        let Some(retry) = &self.retry else { return Ok(()) };
-        range("retry.step_ns", retry.step.ns(), 1, 3_600_000_000_000)?;
-        range("retry.states", retry.states.len() as u64, 1, ReadRetry::MOST_STATES as u64)?;
-        for state in &retry.states {
-            range("retry.states", state.below.len() as u64, 1, RetryState::MOST_STEPS as u64 + 1)?;
-        }
-        if matches!(self.front.service, Service::Serial { .. }) {
-            let legal = String::from("has no flash whose reads could be tried again; leave [device.retry] out");
-            return Err(ConfigError { key: "retry (with serial service)", value: String::from("serial"), legal });
-        }
-        Ok(())
-    }
-
-    fn check_mapping(&self) -> Result<(), ConfigError> {
-        let Some(mapping) = &self.mapping else { return Ok(()) };
-        let page = u64::from(self.geometry.page_bytes);
-        range("mapping.entries", mapping.entries.into(), 1, 1 << 30)?;
-        range("mapping.host_entries", mapping.host_entries.into(), 0, 1 << 30)?;
-        range("mapping.entry_bytes", mapping.entry_bytes.into(), 1, page)?;
-        let fit = page / u64::from(mapping.entry_bytes);
-        range("mapping.entries_per_page", mapping.entries_per_page.into(), 1, fit)?;
-        range("mapping.read_bytes", mapping.read_bytes.into(), 512, page)?;
-        if !mapping.read_bytes.is_multiple_of(512) {
-            return Err(error("mapping.read_bytes", mapping.read_bytes, "must be a multiple of 512"));
-        }
-        if matches!(self.front.service, Service::Serial { .. }) {
-            let legal = String::from("has no flash on which the map could lie; leave [device.mapping] out");
-            return Err(ConfigError { key: "mapping (with serial service)", value: String::from("serial"), legal });
-        }
-        let all = u64::from(self.ftl.logical_pages) + u64::from(self.translation_pages());
-        range("logical and translation pages", all, 1, u32::MAX as u64 - 2)
-    }
-
-    fn check_ftl(&self) -> Result<(), ConfigError> {
-        let g = &self.geometry;
-        let planes = g.planes() as u64;
-        let per_plane = (self.stored_pages() as u64).div_ceil(planes);
-        range("ftl.logical_pages", self.ftl.logical_pages as u64, 1, u32::MAX as u64 - 2)?;
-        range("gc.start_blocks", self.gc.start_blocks as u64, 2, g.blocks_per_plane as u64)?;
-        range("gc.hard_blocks", self.gc.hard_blocks as u64, 1, self.gc.start_blocks as u64 - 1)?;
-        if let Victim::DChoices(d) = self.gc.victim {
-            range("gc.victim (d-choices)", d as u64, 1, g.blocks_per_plane as u64)?;
-        }
-        // A block that is open in SLC mode cannot be collected.
-        let dynamic = u64::from(self.slc.as_ref().is_some_and(|slc| slc.dynamic));
-        let data_blocks = per_plane.div_ceil(self.pages_that_fill_a_block().into());
-        let needed = data_blocks + self.gc.start_blocks as u64 + 2 + dynamic;
-        if needed > self.native_blocks() as u64 {
-            return Err(ConfigError {
-                key: "ftl.logical_pages",
-                value: format!("{}", self.ftl.logical_pages),
-                legal: format!(
-                    "too many: a plane of {} blocks{} must hold {} blocks of data{}, {} free blocks (gc.start_blocks) and {} \
-                     open blocks; lower the user capacity, raise over-provisioning or lower the threshold",
-                    g.blocks_per_plane,
-                    self.beside_static_blocks(),
-                    data_blocks,
-                    if self.mapping.is_some() { " and translation pages" } else { "" },
-                    self.gc.start_blocks,
-                    2 + dynamic
-                ),
-            });
-        }
-        if let Precondition::Filled { per_mille } = self.precondition {
-            range("precondition.fill (thousandths)", per_mille as u64, 0, 1000)?;
-        }
-        if let Precondition::Replayed { percent } = self.precondition {
-            range("precondition.overwrite_percent", percent as u64, 0, 10_000)?;
-        }
-        Ok(())
-    }
-
-    fn check_front(&self) -> Result<(), ConfigError> {
-        range("flows", self.flows.len() as u64, 1, MAX_FLOWS as u64)?;
-        range("levels", self.priorities as u64, 1, 8)?;
-        for flow in &self.flows {
-            range("flow priority", flow.priority as u64, 0, 7)?;
-        }
-        let depth = match self.front.protocol {
-            Protocol::Nvme { depth } | Protocol::Sata { depth } => depth,
-        };
-        range("front.depth", depth as u64, 1, u32::MAX as u64)?;
-        range("front.in_flight", self.front.in_flight as u64, 1, u32::MAX as u64)?;
-        range("front.read_queue_capacity", self.front.queue_capacity[0] as u64, 1, u32::MAX as u64)?;
-        range("front.write_queue_capacity", self.front.queue_capacity[1] as u64, 1, u32::MAX as u64)?;
-        if let Service::Serial { cluster, .. } = self.front.service {
-            let chips = self.geometry.channels * self.geometry.chips_per_channel;
-            range("front.cluster", cluster as u64, 1, chips as u64)?;
-            if self.front.in_flight != 1 {
-                let value = match self.front.in_flight {
-                    u32::MAX => String::from("unlimited"),
-                    limit => format!("{limit}"),
-                };
-                let legal = String::from("must be 1 with serial service");
-                return Err(ConfigError { key: "front.in_flight (with serial service)", value, legal });
-            }
-        }
-        if let Some(buffer) = &self.buffer {
-            let least = if buffer.per_flow { self.flows.len() as u64 } else { 1 };
-            range("buffer.pages", buffer.pages as u64, least, u32::MAX as u64 / 2)?;
-            if !buffer.merge_writes {
-                let is_parallel = self.front.service == Service::Parallel;
-                let plain = is_parallel && buffer.write_back && !buffer.read_allocate && buffer.flush_above == 0;
-                let legal = "true, or false with write_back = true, read_allocate = false, flush_above = 0 and parallel service";
-                if !plain {
-                    return Err(ConfigError {
-                        key: "buffer.merge_writes",
-                        value: String::from("false"),
-                        legal: String::from(legal),
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn range(key: &'static str, value: u64, min: u64, max: u64) -> Result<(), ConfigError> {
-    if (min..=max).contains(&value) {
-        return Ok(());
-    }
-    Err(ConfigError { key, value: format!("{value}"), legal: format!("must be {min} to {max}") })
-}
-
-fn error(key: &'static str, value: u32, legal: &str) -> ConfigError {
-    ConfigError { key, value: format!("{value}"), legal: String::from(legal) }
 }
 
 // The flash: array times, what commands may do, and the buses.

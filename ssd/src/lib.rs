@@ -1,8 +1,8 @@
 //! Device: an event-driven model of an SSD; the caller advances it.
 //!
-//! [`Device`] takes requests, processes events at their own times, and returns completions. Inside: `host` (submission queues,
+//! [`Device`] takes requests, processes events at their own times, and returns completions. Inside: `frontend` (submission queues,
 //! NCQ, link), `policy` (the scheduler's answers), `gc` (garbage collection), `ftl` (map, blocks), `flash` (units, buses),
-//! `buffer` (page buffer), around one shared `state`, and the `device`, which applies all decisions. Owns the simulated
+//! `buffer` (page buffer), around one `shared` state, and the `device`, which applies all decisions. Owns the simulated
 //! hardware; reads no clock and no files.
 #![no_std]
 

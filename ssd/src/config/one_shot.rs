@@ -3,7 +3,8 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::{Config, ConfigError, FullCache, HOUR, Latency, PageTimes, Service, error, range};
+use super::error::{ConfigError, HOUR, error, range};
+use super::{Config, FullCache, Latency, PageTimes, Service};
 
 impl Config {
     /// Whether pages of the buffer are gathered to wordlines: with an SLC cache they go there one by one.

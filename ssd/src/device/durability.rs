@@ -4,7 +4,7 @@
 //! program that has this version of the page, or of a younger one. From its admission on a page that it waits for is written out at once.
 //! A program that is dropped for a younger one of its page counts when that ends; a trimmed page is waited for no longer.
 //!
-//! Owns what waits for which pages, and the log of what a power cut would take. What the buffer holds, [`Buffer`] knows.
+//! Owns what waits for which pages, and the log of what a power cut would take. What the buffer holds is in [`Buffer`].
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -21,7 +21,7 @@ use crate::frontend::RequestSlot;
 #[derive(Clone, Copy, Debug)]
 struct Waits {
     slot: RequestSlot,
-    /// It waits until so many more programs of the page have ended.
+    /// Programs of the page that must still end.
     programs: u32,
 }
 
@@ -282,14 +282,14 @@ impl Device {
     }
 
     /// A page of the buffer is dirty no longer without a program that ends: it was trimmed, or left the buffer under serial service. All
-    /// but `but` no longer wait for it.
+    /// commands but `except` no longer wait for it.
     #[cold]
-    pub(super) fn no_longer_dirty(&mut self, lpn: Lpn, but: Option<RequestSlot>) {
+    pub(super) fn no_longer_dirty(&mut self, lpn: Lpn, except: Option<RequestSlot>) {
         let Some(durability) = &mut self.durability else { return };
         durability.report(BufferedPage::Durable { lpn, program: u64::MAX });
         let waits = durability.pages.remove(&lpn);
         for Waits { slot, .. } in waits.into_iter().flatten() {
-            if but == Some(slot) {
+            if except == Some(slot) {
                 self.state.board.requests[slot as usize].remaining -= 1;
             } else {
                 self.page_waited_for(slot);
@@ -297,7 +297,7 @@ impl Device {
         }
     }
 
-    /// A command waits for a page less.
+    /// A command waits for one page fewer.
     fn page_waited_for(&mut self, slot: RequestSlot) {
         let request = &mut self.state.board.requests[slot as usize];
         if is_in_device(request) {

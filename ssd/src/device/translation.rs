@@ -1,7 +1,7 @@
 //! Entries of the page map that memory does not hold: what waits for them, and the reads and programs of translation pages (model 0.11).
 //!
 //! Owns what waits for an entry (a page of a read that has no transaction yet, a program that is in no queue) and which translation pages
-//! are being read. Which entries memory holds, and which translation pages must be written anew, [`MappingCache`] knows. The reads and
+//! are being read. Which entries memory holds, and which translation pages must be written anew, is in [`MappingCache`]. The reads and
 //! programs are transactions as any others, of [`Owner::Mapping`]: the same questions order them.
 //!
 //! [`MappingCache`]: crate::ftl::MappingCache
@@ -295,7 +295,7 @@ impl Device {
         }
     }
 
-    /// Writes translation pages anew of which dirty entries are no longer held. One whose program has not begun takes them along.
+    /// Writes translation pages anew whose dirty entries are no longer held. A program of the page that still waits will include them.
     #[cold]
     pub(super) fn rewrite_translation_pages(&mut self) {
         while let Some(Rewrite { page, flow, is_whole }) =
@@ -326,9 +326,9 @@ impl Device {
         }
     }
 
-    /// Stops the device: collection changes more entries than the pages it frees have room for, so that it would go on for ever.
+    /// Stops the device: writing the entries that garbage collection changes takes more pages than it frees, so that it would never end.
     #[cold]
-    fn never_ends(&mut self) {
+    fn stop_endless_collection(&mut self) {
         let pages = self.translation.as_ref().map_or(0, |translation| translation.too_many);
         self.fault.get_or_insert(Fault {
             at: self.state.now(),
@@ -353,7 +353,7 @@ impl Device {
         if let Some(translation) = &mut self.translation {
             translation.in_a_row += 1;
             if translation.in_a_row > translation.too_many {
-                self.never_ends();
+                self.stop_endless_collection();
             }
         }
         let plane = self.place(page);

@@ -1,20 +1,23 @@
-//! Blocks: which of a plane are free, open, sealed, in SLC mode, or being emptied, and which logical page each written page holds.
+//! The blocks of a plane: which are free, open, sealed, in SLC mode, or being emptied.
 
+mod ages;
+mod minima;
 mod slc;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::num::NonZeroU32;
-use core::ops::Range;
 
-use flashlane_core::{Geometry, Lpn, PlaneId, Ppa};
+pub(crate) use ages::Ages;
+use flashlane_core::Ppa;
+pub(crate) use minima::GroupMinima;
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 pub(super) use slc::SlcBlocks;
 pub use slc::SlcState;
 
+use super::reverse::Segment;
 use crate::config::{Config, Victim};
 
 /// Free blocks reserved for garbage collection: with one, a victim can always be emptied.
@@ -446,184 +449,9 @@ impl Pool {
     }
 }
 
-// When each block of a plane was sealed and when it last lost a page, for the choice of a victim. Time is counted in blocks
-// sealed so far.
-
-/// The ages of a plane's blocks.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Ages {
-    seals: u64,
-    sealed_at: Vec<u64>,
-    /// Empty unless the victim policy reads it.
-    touched_at: Vec<u64>,
-}
-
-impl Ages {
-    /// The ages of `blocks` blocks that were sealed one after the other before the run.
-    pub(crate) fn new(blocks: u32, keeps_touches: bool) -> Ages {
-        let sealed_at: Vec<u64> = (0..u64::from(blocks)).collect();
-        let touched_at = if keeps_touches { sealed_at.clone() } else { Vec::new() };
-        Ages { seals: u64::from(blocks), sealed_at, touched_at }
-    }
-
-    /// Records that the block was sealed.
-    pub(crate) fn sealed(&mut self, block: u32) {
-        self.sealed_at[block as usize] = self.seals;
-        self.touched(block);
-        self.seals += 1;
-    }
-
-    /// Records that the block was sealed or lost a page.
-    pub(crate) fn touched(&mut self, block: u32) {
-        if let Some(at) = self.touched_at.get_mut(block as usize) {
-            *at = self.seals;
-        }
-    }
-
-    /// How many blocks had been sealed when this one was.
-    pub(crate) fn sealed_at(&self, block: u32) -> u64 {
-        self.sealed_at[block as usize]
-    }
-
-    /// Blocks sealed since this one last lost a page, plus one.
-    pub(crate) fn since_touched(&self, block: u32) -> u64 {
-        self.seals - self.touched_at[block as usize] + 1
-    }
-}
-
-// For every group of 64 blocks of a plane, a lower bound of the valid pages of its sealed blocks. The emptiest block is found
-// from these bounds without scanning all blocks.
-//
-// A bound is lowered when a block is sealed or loses a valid page. It can become too low, when the emptiest block of the group
-// has been erased or is not full yet; the search for a victim then raises it. Must never know the states of blocks.
-
-/// Blocks of a group.
-const GROUP: usize = 64;
-
-/// The lower bounds of a plane's groups.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct GroupMinima(Vec<u16>);
-
-impl GroupMinima {
-    /// The bounds for `blocks` blocks: all zero, as nothing is known of the blocks yet.
-    pub(crate) fn new(blocks: usize) -> GroupMinima {
-        GroupMinima(vec![0; blocks.div_ceil(GROUP)])
-    }
-
-    /// Records that the block was sealed or lost a page and now has `valid` valid pages.
-    #[inline(always)]
-    pub(crate) fn note(&mut self, block: u32, valid: u16) {
-        let low = &mut self.0[block as usize / GROUP];
-        *low = valid.min(*low);
-    }
-
-    /// The least bound of the plane's groups, and the blocks of the first group that has it. `blocks` is the plane's number of
-    /// blocks.
-    #[inline]
-    pub(crate) fn lowest(&self, blocks: usize) -> (u16, Range<usize>) {
-        let low = self.0.iter().copied().fold(u16::MAX, u16::min);
-        let first = self.0.iter().position(|&other| other == low).unwrap_or(0) * GROUP;
-        (low, first..blocks.min(first + GROUP))
-    }
-
-    /// Raises the bound of the group that begins at block `first`: none of its sealed blocks has fewer than `least` valid pages.
-    #[inline]
-    pub(crate) fn raise(&mut self, first: usize, least: u16) {
-        let low = &mut self.0[first / GROUP];
-        debug_assert!(least > *low, "a sealed block is below its low");
-        *low = least;
-    }
-}
-
-// The reverse map: physical page to logical page, kept for the blocks that a run opens.
-//
-// The table is cut into segments, each large enough for one block. A block gets the next unused segment when it is first opened
-// (or at the start, if it is open then). So a run touches memory only for the blocks it writes to, without gaps: for a drive of
-// 480 GB the whole table has 280 MB, which the operating system would have to clear.
-
-/// Which logical page each physical page was last written for.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Reverse {
-    /// By block, plane after plane: the number of its segment; 0, which no block uses, for none yet.
-    segments: Vec<u32>,
-    /// By segment and page: logical page plus one; 0 for not written during the run.
-    entries: Vec<u32>,
-    segments_used: u32,
-    blocks_per_plane: usize,
-    pages_per_block: usize,
-}
-
-/// The number of a block's segment of the table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Segment(NonZeroU32);
-
-impl Segment {
-    /// Of blocks without a reverse map of this kind.
-    pub(super) const NOT_KEPT: Segment = Segment(NonZeroU32::MIN);
-}
-
-impl Reverse {
-    /// The map of a drive to which nothing was written yet.
-    pub(super) fn new(geometry: &Geometry) -> Reverse {
-        let blocks_per_plane = geometry.blocks_per_plane as usize;
-        let pages_per_block = geometry.pages_per_block as usize;
-        let blocks = blocks_per_plane * geometry.planes() as usize;
-        Reverse {
-            segments: vec![0; blocks],
-            entries: vec![0; (1 + blocks) * pages_per_block],
-            segments_used: 0,
-            blocks_per_plane,
-            pages_per_block,
-        }
-    }
-
-    /// Whether it is of a drive of the same size.
-    pub(super) fn fits(&self, other: &Reverse) -> bool {
-        let sizes = |of: &Reverse| (of.segments.len(), of.entries.len(), of.blocks_per_plane, of.pages_per_block);
-        sizes(self) == sizes(other)
-    }
-
-    /// The segment of a block that is going to be written to.
-    pub(super) fn open(&mut self, plane: PlaneId, block: u32) -> Segment {
-        let segment = &mut self.segments[plane.index() * self.blocks_per_plane + block as usize];
-        if *segment == 0 {
-            self.segments_used += 1;
-            *segment = self.segments_used;
-        }
-        Segment(NonZeroU32::new(*segment).expect("counted from 1"))
-    }
-
-    /// Records that `lpn` was written to a page of a block.
-    #[inline(always)]
-    pub(super) fn set(&mut self, segment: Segment, page: u32, lpn: Lpn) {
-        self.entries[segment.0.get() as usize * self.pages_per_block + page as usize] = lpn.0 + 1;
-    }
-
-    /// The entries of a block; none if it has not been opened.
-    #[inline]
-    pub(super) fn written_for(&self, plane: PlaneId, block: u32) -> WrittenFor<'_> {
-        let segment = self.segments[plane.index() * self.blocks_per_plane + block as usize] as usize;
-        let pages = if segment == 0 { 0 } else { self.pages_per_block };
-        WrittenFor(&self.entries[segment * self.pages_per_block..][..pages])
-    }
-}
-
-/// Which logical page each page of a block was last written for during the run.
-pub(super) struct WrittenFor<'a>(&'a [u32]);
-
-impl WrittenFor<'_> {
-    /// The logical page that one page of the block was last written for, if it was written.
-    #[inline]
-    pub(super) fn page(&self, page: u32) -> Option<Lpn> {
-        self.0.get(page as usize)?.checked_sub(1).map(Lpn)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::collections::BTreeMap;
-    use flashlane_core::geometry::UnitKind;
 
     impl Pool {
         /// Blocks in these states with these page counts, and no frontier.
@@ -709,56 +537,5 @@ mod tests {
         assert_eq!((fresh.ppa, fresh.page), (Ppa(0), 0));
         assert_eq!(pool.written(0, pages), 1);
         pool.check(pages, |block| if block == 0 { 1 } else { 4 });
-    }
-
-    /// A drive of two planes.
-    fn two_planes(blocks_per_plane: u32, pages_per_block: u32) -> Geometry {
-        Geometry {
-            channels: 1,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 2,
-            blocks_per_plane,
-            pages_per_block,
-            page_bytes: 4096,
-            metadata_bytes: 0,
-            unit: UnitKind::Die,
-        }
-    }
-
-    /// Compares with a plain map; blocks are opened in any order, some several times.
-    #[test]
-    fn a_physical_page_has_the_lpn_last_written_to_it() {
-        for pages_per_block in [1, 6, 64] {
-            let mut reverse = Reverse::new(&two_planes(5, pages_per_block));
-            let mut plain = BTreeMap::new();
-            let mut x: u64 = 5;
-            let mut sample = |below: u32| {
-                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                (x >> 33) as u32 % below
-            };
-            for _ in 0..30 * pages_per_block {
-                let (plane, block, page, lpn) =
-                    (PlaneId(sample(2) as u16), sample(5), sample(pages_per_block), sample(1000));
-                let segment = reverse.open(plane, block);
-                reverse.set(segment, page, Lpn(lpn));
-                plain.insert((plane, block, page), Lpn(lpn));
-                let (plane, block, page) = (PlaneId(sample(2) as u16), sample(5), sample(pages_per_block));
-                let kept = reverse.written_for(plane, block).page(page);
-                assert_eq!(kept, plain.get(&(plane, block, page)).copied());
-            }
-        }
-    }
-
-    #[test]
-    fn a_block_gets_one_segment_when_first_opened_and_keeps_it() {
-        let mut reverse = Reverse::new(&two_planes(100, 4));
-        for (turn, block) in [70, 3, 70, 99, 3].into_iter().enumerate() {
-            let segment = reverse.open(PlaneId(0), block);
-            (0..4).for_each(|page| reverse.set(segment, page, Lpn(100 * turn as u32 + page)));
-        }
-        assert_eq!(reverse.segments_used, 3);
-        let used = reverse.entries.iter().rposition(|&entry| entry != 0);
-        assert_eq!(used, Some(15), "three segments of four pages after the unused first one");
     }
 }

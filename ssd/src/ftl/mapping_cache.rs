@@ -194,7 +194,7 @@ impl MappingCache {
     #[inline(never)]
     pub(crate) fn changed(&mut self, lpn: Lpn, flow: FlowId) {
         if self.node_of[lpn.0 as usize] == 0 {
-            // It cannot be the one that makes room: at least one entry is held.
+            // It is not the one evicted: at least one entry is held.
             self.insert(lpn, flow);
         }
         let at = self.node_of[lpn.0 as usize] - 1;
@@ -218,7 +218,7 @@ impl MappingCache {
         self.rewrites.pop_front()
     }
 
-    /// Holds one entry more, used now. The one used longest ago makes room.
+    /// Holds one more entry, used now. If memory is full, the one used longest ago is evicted.
     fn insert(&mut self, lpn: Lpn, flow: FlowId) {
         let number = self.number_of(lpn.0);
         let node =

@@ -8,13 +8,14 @@ mod mapping;
 mod mapping_cache;
 mod precondition;
 mod retries;
+mod reverse;
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 pub use blocks::SlcState;
 pub(crate) use blocks::{Block, GroupMinima, Pool, Stream};
-use blocks::{FreshPage, Reverse, SlcBlocks};
+use blocks::{FreshPage, SlcBlocks};
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
 pub(crate) use mapping::written_groups_bytes;
 use mapping::{Map, PageFlows, Validity};
@@ -24,6 +25,7 @@ use precondition::Initial;
 pub(crate) use precondition::{PlaneReplay, PlaneStates};
 pub(crate) use retries::BYTES_A_PAGE as RETRY_BYTES_A_PAGE;
 use retries::Retries;
+use reverse::Reverse;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;

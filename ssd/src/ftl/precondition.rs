@@ -14,7 +14,8 @@ use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
 use super::Ftl;
-use super::blocks::{Pool, Reverse, Segment, Stream};
+use super::blocks::{Pool, Stream};
+use super::reverse::{Reverse, Segment};
 use crate::config::{Config, Precondition};
 
 /// Logical pages between two hints.

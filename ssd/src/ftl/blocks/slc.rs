@@ -1,8 +1,8 @@
 //! The SLC cache of a plane: which of its blocks are in SLC mode, where the next page goes in them, and which is folded next.
 //!
-//! Static blocks are always in SLC mode; with `dynamic`, erased native blocks beyond those that garbage collection wants free are opened in
-//! SLC mode too, up to a limit, and are native again once erased. A block in SLC mode has fewer pages, the first ones of the block. Full blocks are folded
-//! in the order in which they were filled. Must never know when folding begins.
+//! Static blocks are always in SLC mode. With `dynamic`, erased native blocks beyond those that garbage collection wants free are opened in
+//! SLC mode too, up to a limit, and are native again once erased. A block in SLC mode has fewer pages, the first ones of the block. Full
+//! blocks are folded in the order in which they were filled. Must never know when folding begins.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -12,8 +12,9 @@ use alloc::vec::Vec;
 use flashlane_core::Ppa;
 use serde::{Deserialize, Serialize};
 
-use super::{Block, FreshPage, Pool, RESERVE, Segment};
+use super::{Block, FreshPage, Pool, RESERVE};
 use crate::config::{Config, FullCache, SlcCache};
+use crate::ftl::reverse::Segment;
 
 /// The block that takes pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -277,9 +278,9 @@ impl Pool {
         }
     }
 
-    /// The block in SLC mode to be folded next, which is then a victim: of those that are full the one filled first; with `native_only`
-    /// of those that are native blocks once erased. A static block is passed over if its pages could need the block that is kept for moves:
-    /// its erase would not give that back. `None` if there is none. Moved pages fill wordlines of `wordline` pages.
+    /// Makes the next block in SLC mode to be folded a victim: the full one that was filled first. With `native_only`, static blocks do not
+    /// count; otherwise one is skipped while moving its pages could take the native block reserved for moves, which its erase does not
+    /// replace. `None` if there is none. Moved pages fill wordlines of `wordline` pages.
     pub(crate) fn begin_fold(&mut self, native_only: bool, pages: u32, wordline: u32) -> Option<u32> {
         let own_block = if self.separate { self.frontiers[1].map_or(0, |f| pages - f.next) } else { 0 };
         let moved = |block: u32| u32::from(self.valid_when_sealed[block as usize]).next_multiple_of(wordline);

@@ -1,0 +1,93 @@
+//! Writes that wait for space in the page buffer, in the order in which they came.
+
+use flashlane_core::{FlowId, Lpn};
+
+use super::{Buffer, WaitingWrites};
+use crate::frontend::RequestSlot;
+use crate::shared::Value;
+
+impl Buffer {
+    /// Adds a write that waits for space for these pages.
+    pub(crate) fn wait(&mut self, flow: FlowId, slot: RequestSlot, pages: impl ExactSizeIterator<Item = Lpn>) {
+        let (p, count) = (self.part_of(flow), pages.len() as u32);
+        self.parts[p].waiting.push_back((slot, count));
+        self.parts[p].wanted += count;
+        for lpn in pages {
+            let WaitingWrites(writes) = self.waiting.get(lpn);
+            self.waiting.insert(lpn, WaitingWrites(writes + 1));
+        }
+    }
+
+    /// A page of a write that waited was stored.
+    pub(crate) fn no_longer_waits(&mut self, lpn: Lpn) {
+        match self.waiting.get(lpn) {
+            last @ WaitingWrites(1) => self.waiting.remove(lpn, last),
+            WaitingWrites(writes) => drop(self.waiting.insert(lpn, WaitingWrites(writes - 1))),
+        }
+    }
+
+    /// How many writes wait for space.
+    pub(crate) fn waiting_writes(&self) -> u32 {
+        self.parts.iter().map(|part| part.waiting.len() as u32).sum()
+    }
+
+    /// Writes that wait for space, in every part.
+    pub(crate) fn all_waiting(&self) -> impl Iterator<Item = RequestSlot> {
+        self.parts.iter().flat_map(|part| part.waiting.iter().map(|&(slot, _)| slot))
+    }
+
+    /// Pages of a write that waits for space in `flow`'s part need none any more: `lpns`, which were trimmed.
+    pub(crate) fn stop_waiting(&mut self, flow: FlowId, slot: RequestSlot, lpns: &[Lpn]) {
+        for &lpn in lpns {
+            self.no_longer_waits(lpn);
+        }
+        let p = self.part_of(flow);
+        let part = &mut self.parts[p];
+        part.wanted -= lpns.len() as u32;
+        let waits = part.waiting.iter_mut().find(|(waiting, _)| *waiting == slot).expect("it waits");
+        waits.1 -= lpns.len() as u32;
+        if waits.1 == 0 {
+            part.waiting.retain(|&(waiting, _)| waiting != slot);
+            self.trimmed.retain(|&(waiting, _)| waiting != slot);
+        }
+    }
+
+    /// Whether a page of a write that waits was trimmed: it is passed over.
+    #[inline]
+    pub(crate) fn passes_over(&mut self, slot: RequestSlot, page: u32) -> bool {
+        !self.trimmed.is_empty() && self.trimmed.remove(&(slot, page))
+    }
+
+    /// Pages from the `first` on of a write that waits which were trimmed.
+    pub(crate) fn trimmed_from(&self, slot: RequestSlot, first: u32) -> u32 {
+        self.trimmed.range((slot, first)..=(slot, u32::MAX)).count() as u32
+    }
+
+    /// Whether a write of the page waits for space: the device already has its data.
+    pub(crate) fn awaits(&self, lpn: Lpn) -> bool {
+        self.waiting.get(lpn).is_some()
+    }
+
+    /// Whether any write waits for space in `flow`'s part.
+    pub(crate) fn has_waiting(&self, flow: FlowId) -> bool {
+        !self.parts[self.part_of(flow)].waiting.is_empty()
+    }
+
+    /// The write that has waited longest in `flow`'s part.
+    pub(crate) fn first_waiting(&self, flow: FlowId) -> Option<RequestSlot> {
+        self.parts[self.part_of(flow)].waiting.front().map(|&(slot, _)| slot)
+    }
+
+    /// The first waiting write of `flow`'s part ([`Buffer::first_waiting`]) now needs `pages` pages only; 0 removes it from those
+    /// that wait.
+    pub(crate) fn still_waits_for(&mut self, flow: FlowId, pages: u32) {
+        let p = self.part_of(flow);
+        let part = &mut self.parts[p];
+        let Some(first) = part.waiting.front_mut() else { return };
+        part.wanted = part.wanted - first.1 + pages;
+        first.1 = pages;
+        if pages == 0 {
+            part.waiting.pop_front();
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! A command's pages: each is served from memory or becomes a transaction.
+
+use flashlane_core::board::ActiveRequest;
+use flashlane_core::decide::PageWrite;
+use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::{Lpn, Op, Owner, PlaneId, Transaction, TxnId};
+
+use super::Device;
+use super::page_order::QueuePlacement;
+use super::transactions::create;
+use crate::frontend::RequestSlot;
+
+impl Device {
+    /// Splits a read or a write into pages: each is served from memory or becomes a transaction.
+    #[inline(always)]
+    pub(super) fn split_data(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        if self.transactions.plain {
+            self.split::<true>(slot, request);
+        } else {
+            self.split_not_plain(slot);
+        }
+    }
+
+    #[inline(never)]
+    fn split_not_plain(&mut self, slot: RequestSlot) {
+        let request = self.state.board.requests[slot as usize];
+        self.split::<false>(slot, &request);
+    }
+
+    /// The same where pages take no more than their transactions (`PLAIN`, which is [`Transactions::plain`]), or whatever they take.
+    #[inline(always)]
+    fn split<const PLAIN: bool>(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        if !PLAIN {
+            self.begin_pages();
+        }
+        self.transactions.overtaking.enters(request);
+        if !PLAIN && let Some(serial) = &mut self.serial {
+            serial.serve(slot, request, &mut self.frontend, &mut self.buffer, &mut self.state);
+            if self.durability.is_some() {
+                self.pages_stored_serially(slot, request);
+                self.pages_written_serially();
+            }
+            return;
+        }
+        if request.op == Op::Read {
+            let mut from_memory = false;
+            for i in 0..request.pages {
+                from_memory |= self.read_page::<PLAIN>(slot, request, i);
+            }
+            if !PLAIN {
+                self.estimate_request(request);
+            }
+            if from_memory {
+                self.frontend.serve_if_done(slot, &mut self.state);
+            }
+        } else if !PLAIN && self.buffer.as_ref().is_some_and(|b| b.write_back) {
+            self.write_to_buffer(slot, false);
+            self.fill_partitions_with_space();
+        } else {
+            for i in 0..request.pages {
+                let lpn = self.frontend.requests.page(slot, request, i);
+                if !PLAIN && let Some(buffer) = &mut self.buffer {
+                    // The buffer is a read cache here: a write updates the page if it is cached.
+                    buffer.read(lpn);
+                }
+                self.write_page::<PLAIN>(slot, request, lpn, i);
+            }
+            if !PLAIN {
+                self.estimate_request(request);
+            }
+        }
+    }
+
+    /// Serves a trim, write zeroes or a flush, which enters the device.
+    #[cold]
+    pub(super) fn serve_without_data(&mut self, slot: RequestSlot) {
+        let request = self.state.board.requests[slot as usize];
+        self.begin_pages();
+        self.transactions.overtaking.enters(&request);
+        if request.op == Op::Flush {
+            self.serve_flush(slot, request.flow);
+        } else {
+            self.trim(slot, &request);
+        }
+    }
+
+    /// Transactions of a request follow, for which estimates may be asked.
+    #[inline(always)]
+    pub(super) fn begin_pages(&mut self) {
+        if self.policy.known.needs.estimates {
+            self.slack.begin_request();
+        }
+    }
+
+    /// Asks for estimates of the request just split into pages, if the order decision gives any.
+    #[inline(always)]
+    pub(super) fn estimate_request(&mut self, request: &ActiveRequest) {
+        if self.policy.known.needs.estimates {
+            let Device { slack, policy, flash, transactions, state, .. } = self;
+            slack.estimate_request(request.id, policy, flash, &mut transactions.overtaking, state);
+        }
+    }
+
+    /// Serves one page of a read. Returns whether memory serves it: the buffer has it, or a write of it has not ended or waits for
+    /// space in the buffer.
+    #[inline(always)]
+    fn read_page<const PLAIN: bool>(&mut self, slot: RequestSlot, request: &ActiveRequest, i: u32) -> bool {
+        let lpn = self.frontend.requests.page(slot, request, i);
+        if PLAIN && self.page_order.youngest_write(lpn).is_none() {
+            self.read_flash::<true>(slot, request, lpn, i);
+            return false;
+        }
+        if self.serves_from_memory(slot, lpn) {
+            return true;
+        }
+        if self.transactions.looks_up_reads {
+            return self.read_by_map(slot, lpn, i);
+        }
+        self.read_flash::<false>(slot, request, lpn, i);
+        false
+    }
+
+    /// The same where the entry of the page may have to wait, or the map tells that there is no data.
+    #[inline(never)]
+    fn read_by_map(&mut self, slot: RequestSlot, lpn: Lpn, i: u32) -> bool {
+        let request = self.state.board.requests[slot as usize];
+        if self.translation.is_some() && self.read_awaits_entry(slot, lpn, request.flow, i) {
+            return false;
+        }
+        self.read_looked_up(slot, &request, lpn, i)
+    }
+
+    /// Serves a page of a read whose entry of the map is known. Returns whether memory serves it: there is no data, and the map tells.
+    #[inline(always)]
+    pub(super) fn read_looked_up(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) -> bool {
+        let is_blank = !self.has_data(lpn);
+        if is_blank {
+            self.frontend.page_from_memory(slot, lpn, &mut self.state);
+        } else {
+            self.read_flash::<false>(slot, request, lpn, i);
+        }
+        is_blank
+    }
+
+    /// Serves a page of a read from memory if that has it.
+    #[inline(always)]
+    pub(super) fn serves_from_memory(&mut self, slot: RequestSlot, lpn: Lpn) -> bool {
+        let serves = self.buffer.as_mut().is_some_and(|b| b.read(lpn) || b.awaits(lpn))
+            || self.page_order.youngest_write(lpn).is_some();
+        if serves {
+            self.frontend.page_from_memory(slot, lpn, &mut self.state);
+        }
+        serves
+    }
+
+    /// Creates the transaction of a page of a read.
+    #[inline(always)]
+    fn read_flash<const PLAIN: bool>(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
+        let bytes = self.transactions.on_bus(request.bytes_of(i, self.transactions.page_bytes));
+        let plane = self.ftl.map.plane_of(lpn);
+        let read = create(slot, request.flow, Owner::User, FlashOp::Read, lpn, plane, bytes, &mut self.state);
+        if !PLAIN {
+            self.is_of_request(read);
+        }
+        self.page_order.add_read(lpn, read);
+        if self.transactions.address_reads {
+            self.look_up(read, lpn);
+        }
+        self.transactions.enqueue(read, &mut self.policy, &mut self.state);
+    }
+
+    /// Serves one page of a write.
+    #[inline(always)]
+    fn write_page<const PLAIN: bool>(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
+        let flow = request.flow;
+        let page_bytes = self.transactions.page_bytes;
+        let bytes = request.bytes_of(i, page_bytes);
+        let partial = bytes < page_bytes && self.transactions.read_modify_write;
+        let on_bus = self.transactions.on_bus(if partial { page_bytes } else { bytes });
+        let reads_first = partial && self.page_order.youngest_write(lpn).is_none() && self.has_data(lpn);
+        let plane = self.place(lpn);
+        let program = create(slot, flow, Owner::User, FlashOp::Program, lpn, plane, on_bus, &mut self.state);
+        if !PLAIN {
+            self.is_of_request(program);
+        }
+        let place = self.supersede(program, lpn);
+        if !PLAIN && self.translation.is_some() && place.is_none() && self.program_awaits_entry(program, reads_first) {
+            return;
+        }
+        if reads_first {
+            self.read_rest(program);
+        } else {
+            let place = place.unwrap_or(QueuePlacement::AsOrdered);
+            self.transactions.enqueue_at(program, place, &mut self.policy, &mut self.state);
+        }
+    }
+
+    /// Holds a program back until the rest of its page has been read.
+    #[inline(always)]
+    pub(super) fn read_rest(&mut self, program: TxnId) {
+        let Transaction { lpn, flow, bytes, .. } = *self.state.board.txn(program);
+        let from = self.ftl.map.plane_of(lpn);
+        let no_request = RequestSlot::MAX;
+        let read = create(no_request, flow, Owner::User, FlashOp::Read, lpn, from, bytes, &mut self.state);
+        self.state.board.txn_mut(program).stage = Stage::Held;
+        self.state.board.txn_mut(read).on_completion = program;
+        self.transactions.partial_reads += 1;
+        self.page_order.add_read(lpn, read);
+        self.transactions.overtaking.joins_late();
+        self.transactions.enqueue(read, &mut self.policy, &mut self.state);
+    }
+
+    /// Whether the flash must read a page: it has a copy, or reads of pages without one use the flash all the same.
+    #[inline(always)]
+    fn has_data(&self, lpn: Lpn) -> bool {
+        !self.transactions.unmapped_from_memory || self.ftl.has_copy(lpn)
+    }
+
+    /// The plane that a page is to be written to.
+    #[inline(always)]
+    pub(super) fn place(&mut self, lpn: Lpn) -> PlaneId {
+        let home = self.ftl.map.home(lpn).0;
+        let at = if self.policy.known.keeps.page_planes { self.ftl.map.plane_of(lpn) } else { home };
+        self.policy.place(&self.state.board, PageWrite { lpn, home, at })
+    }
+
+    /// Notes a transaction of the request that is being split into pages, if estimates are made of them or an answer looks at them.
+    #[inline(always)]
+    fn is_of_request(&mut self, id: TxnId) {
+        if self.policy.known.needs.estimates {
+            self.slack.add(id);
+        }
+        if self.policy.known.keeps.request_pages {
+            self.state.board.joins_request(id);
+        }
+    }
+
+    /// A page of a request is served: its transaction `id` has ended.
+    #[inline(always)]
+    pub(super) fn page_ended(&mut self, id: TxnId, request: RequestSlot, tag: u8) {
+        if self.policy.known.keeps.request_pages {
+            self.state.board.leaves_request(id);
+        }
+        self.frontend.page_done(request, tag, &mut self.state);
+    }
+
+    /// Notes `program` as the youngest write of its page. An older write that still waits is cancelled, or goes first. If it was cancelled,
+    /// returns where `program` joins its queue.
+    #[inline(always)]
+    pub(super) fn supersede(&mut self, program: TxnId, lpn: Lpn) -> Option<QueuePlacement> {
+        if self.policy.known.keeps.page_planes {
+            self.state.board.txn_mut(program).page_at = self.ftl.map.plane_of(lpn);
+        }
+        let dropped = self.page_order.add_write(program, lpn, &mut self.policy, &mut self.state.board);
+        dropped.map(|old| self.drop_write(old, program))
+    }
+
+    /// Notes the physical page of a read, how often it is tried again and whether its block is in SLC mode in its transaction, if the read does
+    /// not keep an older copy. Of interest with [`Transactions::address_reads`] only.
+    #[inline(always)]
+    pub(super) fn look_up(&mut self, read: TxnId, lpn: Lpn) {
+        if !self.page_order.keeps_copy(read) {
+            let retries = self.ftl.retry_steps(lpn);
+            let txn = self.state.board.txn_mut(read);
+            (txn.ppa, txn.retries) = (self.ftl.map.lookup(lpn).0, retries);
+            txn.slc = self.ftl.has_slc && self.ftl.lies_in_slc(lpn);
+        }
+    }
+}
