@@ -287,18 +287,7 @@ impl Auditor {
                 self.requests.serve_from_memory(request, self.write_back, log);
                 self.page_from_memory(request, lpn);
             }
-            Event::PageInSeries { request, lpn } => {
-                let (pages, serial) = (self.logical_pages, self.serial.is_some());
-                log.check(lpn.0 < pages, Rule::Address, || format!("logical page {} of {pages}.", lpn.0));
-                log.check(serial, Rule::SerialHit, || format!("page {} on a device without it.", lpn.0));
-                match self.serial.as_mut().and_then(|serial| serial.writes_out(request, lpn)) {
-                    Some(ends) => self.requests.ends_at(request, ends),
-                    None => {
-                        self.requests.serve_from_flash(request, log);
-                        self.page_in_series(request, lpn, true);
-                    }
-                }
-            }
+            Event::PageInSeries { request, lpn } => self.served_in_series(request, lpn),
             Event::Evicted { lpn } => match &mut self.serial {
                 Some(serial) => serial.evicted(lpn, log),
                 None => log.report(Rule::SerialEvict, || format!("page {} on a device without it.", lpn.0)),
@@ -329,6 +318,20 @@ impl Auditor {
             Event::Padded { plane, ppa } => self.padded(plane, ppa),
             Event::Unmapped { request, lpn, pages } => self.unmapped(request, lpn, pages),
             Event::Erased { plane, block } => self.erased(plane, block),
+        }
+    }
+
+    /// A device with serial service has served a page from the flash, or written it out.
+    fn served_in_series(&mut self, request: RequestId, lpn: Lpn) {
+        let (pages, serial) = (self.logical_pages, self.serial.is_some());
+        self.log.check(lpn.0 < pages, Rule::Address, || format!("logical page {} of {pages}.", lpn.0));
+        self.log.check(serial, Rule::SerialHit, || format!("page {} on a device without it.", lpn.0));
+        match self.serial.as_mut().and_then(|serial| serial.writes_out(request, lpn)) {
+            Some(ends) => self.requests.ends_at(request, ends),
+            None => {
+                self.requests.serve_from_flash(request, &mut self.log);
+                self.page_in_series(request, lpn, true);
+            }
         }
     }
 

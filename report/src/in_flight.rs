@@ -132,18 +132,7 @@ impl<T: Default, C: Default> InFlight<T, C> {
             }
             Event::Dispatched { txn, command, unit, slack, .. } => {
                 self.transaction(txn).begun = Some(Begun { at: now, command, slack });
-                let is_first = match self.commands.get_mut(command) {
-                    Some(begun) => {
-                        begun.left += 1;
-                        false
-                    }
-                    None => {
-                        let new = Command { unit, begun: now, paused: None, left: 1, own: C::default() };
-                        self.commands.insert(command, new);
-                        true
-                    }
-                };
-                Some(Change::Begun { txn, command, is_first })
+                Some(Change::Begun { txn, command, is_first: self.join_command(command, unit, now) })
             }
             Event::Paused { command, .. } => {
                 self.commands.get_mut(command)?.paused = Some(now);
@@ -175,6 +164,16 @@ impl<T: Default, C: Default> InFlight<T, C> {
             | Event::Mapped { .. }
             | Event::Erased { .. } => None,
         }
+    }
+
+    /// Counts one more transaction of a command that begins `now`; whether it is the first.
+    fn join_command(&mut self, command: u64, unit: UnitId, now: Time) -> bool {
+        if let Some(begun) = self.commands.get_mut(command) {
+            begun.left += 1;
+            return false;
+        }
+        self.commands.insert(command, Command { unit, begun: now, paused: None, left: 1, own: C::default() });
+        true
     }
 
     /// A transaction in flight.

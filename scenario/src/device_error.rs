@@ -15,6 +15,10 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
     let of = |section: &str, keys: &[&str]| -> Vec<String> {
         keys.iter().map(|key| format!("device.{section}.{key}")).collect()
     };
+    if let Some(factors) = factors(error.key) {
+        let message = format!("{}: {} {}", error.key, error.value, error.legal);
+        return KeyError { keys: of("geometry", factors), value: String::new(), message };
+    }
     let (start, hard) = (
         if device.gc.start_percent.is_some() { "start_percent" } else { "start_blocks" },
         if device.gc.hard_percent.is_some() { "hard_percent" } else { "hard_blocks" },
@@ -60,16 +64,6 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
             let flow = highest.map(|(i, _)| format!("flow[{i}].priority"));
             flow.into_iter().chain(of("front", &["priority_levels"])).collect()
         }
-        // These are products of several keys, so the message must name them itself.
-        "units on a channel (chips, or chips times dies)" => {
-            return product(of("geometry", &["dies_per_chip", "chips_per_channel", "unit"]), error);
-        }
-        "planes of a unit" => return product(of("geometry", &["planes_per_die", "dies_per_chip", "unit"]), error),
-        "planes of the device" => {
-            let keys = ["planes_per_die", "dies_per_chip", "chips_per_channel", "channels"];
-            return product(of("geometry", &keys), error);
-        }
-        "pages of a plane" => return product(of("geometry", &["pages_per_block", "blocks_per_plane"]), error),
         key => vec![format!("device.{key}")],
     };
     let value = match (error.key, device.gc.start_percent, device.gc.hard_percent) {
@@ -81,6 +75,13 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
     KeyError { keys, value, message: error.legal }
 }
 
-fn product(keys: Vec<String>, error: ConfigError) -> KeyError {
-    KeyError { keys, value: String::new(), message: format!("{}: {} {}", error.key, error.value, error.legal) }
+/// The keys in `device.geometry` whose values are multiplied to give what the error is about.
+fn factors(key: &str) -> Option<&'static [&'static str]> {
+    Some(match key {
+        "units on a channel (chips, or chips times dies)" => &["dies_per_chip", "chips_per_channel", "unit"],
+        "planes of a unit" => &["planes_per_die", "dies_per_chip", "unit"],
+        "planes of the device" => &["planes_per_die", "dies_per_chip", "chips_per_channel", "channels"],
+        "pages of a plane" => &["pages_per_block", "blocks_per_plane"],
+        _ => return None,
+    })
 }

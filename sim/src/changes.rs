@@ -70,22 +70,7 @@ impl Changes {
                 ));
             }
             let planned = match change {
-                Change::Priority { flow, priority } => {
-                    let (flows, levels) = (config.flows.len(), config.priorities);
-                    if usize::from(*flow) >= flows {
-                        return Err(refused(
-                            scenario,
-                            &format!("a change of priority of flow {flow}, and there are {flows}"),
-                        ));
-                    }
-                    if *priority >= levels {
-                        let why = format!(
-                            "a change to priority {priority}: must be below {levels} (device.front.priority_levels)"
-                        );
-                        return Err(refused(scenario, &why));
-                    }
-                    PlannedChange::Priority(FlowId(*flow), *priority)
-                }
+                Change::Priority { flow, priority } => priority_change(scenario, config, *flow, *priority)?,
                 Change::Scheduler(_) if !follows => {
                     left_out += 1;
                     continue;
@@ -192,6 +177,22 @@ impl Pending {
     pub(super) fn config(&self) -> &Config {
         &self.config
     }
+}
+
+/// A recorded change of a flow's priority.
+///
+/// # Errors
+/// A flow or a priority that the device does not have.
+fn priority_change(scenario: &Scenario, config: &Config, flow: u16, priority: u8) -> Result<PlannedChange, RunError> {
+    let (flows, levels) = (config.flows.len(), config.priorities);
+    if usize::from(flow) >= flows {
+        return Err(refused(scenario, &format!("a change of priority of flow {flow}, and there are {flows}")));
+    }
+    if priority >= levels {
+        let why = format!("a change to priority {priority}: must be below {levels} (device.front.priority_levels)");
+        return Err(refused(scenario, &why));
+    }
+    Ok(PlannedChange::Priority(FlowId(flow), priority))
 }
 
 fn refused(scenario: &Scenario, why: &str) -> RunError {

@@ -117,23 +117,28 @@ pub fn compare_prepared(
         let result = result.with_blocks_never_folded(prepared.config.blocks_never_folded());
         results.push(result.with_host(shared.host.as_ref().map(HostOutcome::figures)));
     }
-    let made_by = MadeBy {
-        flashlane: env!("CARGO_PKG_VERSION").to_owned(),
-        scenario: scenario.name().to_owned(),
-        scenario_hash: scenario.hash()?,
-        seed: scenario.seed(),
-        warm_up_ms: scenario.document().run.warm_up_ms.unwrap_or(0),
-        warm_up_requests: scenario.document().run.warm_up_requests.unwrap_or(0),
-        device: scenario.device_name(),
-        drive_state: drive_state(prepared.config.precondition),
-    };
-    let mut summary = Summary::new(made_by, infos, results, Vec::new());
+    let mut summary = Summary::new(made_by(scenario, prepared)?, infos, results, Vec::new());
     let of_run = |index: usize| tasks.iter().position(|t| t.alone.is_none() && t.scheduler == index);
     let pairs: Vec<_> =
         (0..prepared.schedulers.len()).map(|index| of_run(index).and_then(|task| pairs[task].clone())).collect();
     summary.compare_with(prepared.baseline, &pairs);
     let activity = (0..prepared.schedulers.len()).filter_map(|i| outcomes[of_run(i)?].activity.take()).collect();
     Ok(Comparison { summary, remarks, activity, audited })
+}
+
+/// What the results are made from.
+fn made_by(scenario: &Scenario, prepared: &Prepared) -> Result<MadeBy, RunError> {
+    let run = &scenario.document().run;
+    Ok(MadeBy {
+        flashlane: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: scenario.name().to_owned(),
+        scenario_hash: scenario.hash()?,
+        seed: scenario.seed(),
+        warm_up_ms: run.warm_up_ms.unwrap_or(0),
+        warm_up_requests: run.warm_up_requests.unwrap_or(0),
+        device: scenario.device_name(),
+        drive_state: drive_state(prepared.config.precondition),
+    })
 }
 
 /// Runs the first scheduler that `scenario` names, with all its flows.

@@ -164,16 +164,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let catalogue = scenario.catalogue();
     let document = scenario.document();
     let common = Common::of(scenario)?;
-    let mut schedulers = Vec::new();
-    for (i, choice) in scenario.schedulers()?.iter().enumerate() {
-        let mut recipe = common.decide(catalogue, recipe(choice));
-        if document.run.shadow_estimator == Some(true) && !is_shadowed(&recipe) {
-            recipe.params.push((SHADOW.name.to_owned(), 1));
-        }
-        let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
-        check(scenario, &config, &choice.name(), (&key, &recipe))?;
-        schedulers.push((choice.name(), recipe));
-    }
+    let schedulers = schedulers(scenario, &config, &common)?;
     let run = &document.run;
     let alone = alone(scenario, &config, &common, flows.len())?;
     let limits = limits(run);
@@ -186,7 +177,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let closed = flows.iter().any(closed);
     let pairs = schedulers.len() > 1 && !closed;
     if let (Some(i), true) = (schedulers.iter().position(|(_, recipe)| needs_responses(catalogue, recipe)), closed) {
-        let key = if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
+        let key = scheduler_key(scenario, i);
         let message = "needs the response times of a run of the baseline with the same arrivals, which a closed loop does not have";
         return Err(scenario.key_error(&key, format!("{:?}", schedulers[i].0), message).into());
     }
@@ -215,6 +206,24 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         states,
         changes,
     })
+}
+
+/// The schedulers that the scenario names, each with its answers as the runs have them.
+fn schedulers(scenario: &Scenario, config: &Config, common: &Common) -> Result<Vec<(String, Recipe)>, RunError> {
+    let checked = |(i, choice): (usize, &SchedulerChoice)| {
+        let mut recipe = common.decide(scenario.catalogue(), recipe(choice));
+        if scenario.document().run.shadow_estimator == Some(true) && !is_shadowed(&recipe) {
+            recipe.params.push((SHADOW.name.to_owned(), 1));
+        }
+        check(scenario, config, &choice.name(), (&scheduler_key(scenario, i), &recipe))?;
+        Ok((choice.name(), recipe))
+    };
+    scenario.schedulers()?.iter().enumerate().map(checked).collect()
+}
+
+/// The key that names the `i`-th scheduler.
+fn scheduler_key(scenario: &Scenario, i: usize) -> String {
+    if scenario.document().scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") }
 }
 
 /// Where the state of the drive is kept, if the user gave a file.

@@ -97,11 +97,9 @@ impl TraceFormat for Reader {
         if length == 0 && (preflush || fua) {
             return Ok(flush);
         }
-        if !line.at_end() {
-            let process_fault = line.fault("the process", "a name in brackets, or nothing");
-            if line.peek() != Some(b'[') {
-                return Err(process_fault);
-            }
+        let process_fault = line.fault("the process", "a name in brackets, or nothing");
+        if !line.at_end() && line.peek() != Some(b'[') {
+            return Err(process_fault);
         }
         let Some(op) = op else { return Ok(Line::Skip) };
         Ok(Line::Request(RawRecord { time_ns, offset, length, op, fua, preflush, device }))

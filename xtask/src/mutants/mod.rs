@@ -4,7 +4,7 @@
 //! Works on a copy of the repository below `target/mutants`. What is drawn depends on the sources and the seed alone.
 //! Knows nothing of what the engine does; `docs/trust.md` says what came of it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -85,14 +85,18 @@ pub fn run(root: &Path, args: &[&str]) -> Result<bool, String> {
     let shared = Shared { corpus, suites, store, begun, options: &options };
     shared.work_through(&mutants)?;
     let store = shared.store.into_inner().map_err(|_| "a worker stopped")?;
-    let known: Vec<(&Mutant, MutantResult)> =
-        mutants.iter().filter_map(|(_, m)| Some((m, store.result(&m.id)?))).collect();
-    let unshown = mutants.iter().map(|(_, mutant)| mutant);
-    let unshown: Vec<&Mutant> =
-        unshown.filter(|m| store.change(&m.id) == Some(None) && store.result(&m.id).is_none()).collect();
-    println!("\n{}", report::text(&known, &unshown, &places));
+    print_results(&mutants, &store, &places);
     println!("{} s in all; results: target/mutants/results.json", begun.elapsed().as_secs());
     Ok(true)
+}
+
+/// Prints what the tests noticed, and which mutants change nothing that the corpus shows and were not tested.
+fn print_results(mutants: &[(u32, Mutant)], store: &Store, places: &BTreeMap<String, usize>) {
+    let known: Vec<(&Mutant, MutantResult)> =
+        mutants.iter().filter_map(|(_, m)| Some((m, store.result(&m.id)?))).collect();
+    let is_unshown = |m: &&Mutant| store.change(&m.id) == Some(None) && store.result(&m.id).is_none();
+    let unshown: Vec<&Mutant> = mutants.iter().map(|(_, mutant)| mutant).filter(is_unshown).collect();
+    println!("\n{}", report::text(&known, &unshown, places));
 }
 
 /// Runs the tests without a mutant, and says what takes part.

@@ -98,22 +98,7 @@ fn step(
     if step.moves > 0 {
         let _ = writeln!(text, "    moved to another chip {} times (place {})", step.moves, decisions.place);
     }
-    let waited = begun - step.queued_ns;
-    if waited == 0 {
-        let _ = writeln!(text, "    began at once");
-    } else {
-        let _ = writeln!(text, "    waited {}:", time(waited as f64));
-        let mut waits: Vec<(&Wait, &Account)> = step.waits.iter().filter(|(_, account)| account.ns > 0).collect();
-        waits.sort_by_key(|(_, account)| std::cmp::Reverse(account.ns));
-        for (wait, account) in waits {
-            let _ = writeln!(
-                text,
-                "      {:>9}  {}",
-                time(account.ns as f64),
-                describe(wait, account.count, step.op, decisions, flows)
-            );
-        }
-    }
+    waits(text, step, begun - step.queued_ns, decisions, flows);
     if let Some((joined, left)) = step.slack_ns {
         let _ = writeln!(
             text,
@@ -129,6 +114,21 @@ fn step(
         String::new()
     };
     let _ = writeln!(text, "    then served in {}{paused}", time(served as f64));
+}
+
+/// How long a transaction waited, and for what, the longest first.
+fn waits(text: &mut String, step: &TransactionHistory, waited: u64, decisions: &Decisions, flows: &[String]) {
+    if waited == 0 {
+        let _ = writeln!(text, "    began at once");
+        return;
+    }
+    let _ = writeln!(text, "    waited {}:", time(waited as f64));
+    let mut waits: Vec<(&Wait, &Account)> = step.waits.iter().filter(|(_, account)| account.ns > 0).collect();
+    waits.sort_by_key(|(_, account)| std::cmp::Reverse(account.ns));
+    for (wait, account) in waits {
+        let what = describe(wait, account.count, step.op, decisions, flows);
+        let _ = writeln!(text, "      {:>9}  {what}", time(account.ns as f64));
+    }
 }
 
 /// What a unit did, and by which decision.
