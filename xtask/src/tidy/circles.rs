@@ -4,8 +4,8 @@
 //! through the imports of parents to the file of the definition, so a `mod.rs` that only passes names on needs nothing.
 //! Test code does not count, and neither do method calls, which name no file.
 //!
-//! Two kinds are told apart. In a circle between neighbours no file is understood before the other: it fails the check. A
-//! module that calls its children, which use its types through `super`, is read from the module down: it is a warning.
+//! In a circle between neighbours no file is understood before the other. A module that calls its children, which use its types through
+//! `super`, is read from the module down, and is not such a circle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,27 +40,16 @@ struct Modules<'a>(BTreeMap<Vec<String>, (&'a str, Module)>);
 /// For each file, the files it needs.
 type Needs<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
-/// Rule: no circles between neighbours; those between a module and its children are warnings.
+/// Rule: no circles but those of a module and its children.
 pub fn check(repo: &Repo) -> Vec<Finding> {
     let modules = Modules::of(repo);
-    let needs = modules.needs();
-    let parents: BTreeSet<(&str, &str)> = modules.ancestors();
-    let down: Needs<'_> = needs
-        .iter()
-        .map(|(&file, all)| (file, all.iter().copied().filter(|&other| !parents.contains(&(file, other))).collect()))
-        .collect();
-    let hard = circles(&down);
-    let within = |circle: &[&str]| hard.iter().any(|other| circle.iter().all(|file| other.contains(file)));
-    let mut findings = Vec::new();
-    for circle in &hard {
-        let message = format!("files that need one another: {}", circle.join(", "));
-        findings.push(Finding::error(circle[0], 1, message));
-    }
-    for circle in circles(&needs).iter().filter(|circle| !within(circle)) {
-        let message = format!("a module and its children need one another: {}", circle.join(", "));
-        findings.push(Finding::warning(circle[0], 1, message));
-    }
-    findings
+    let mut needs = modules.needs();
+    let ancestors = modules.ancestors();
+    needs.iter_mut().for_each(|(&file, all)| all.retain(|&other| !ancestors.contains(&(file, other))));
+    let finding = |circle: &Vec<&str>| {
+        Finding::error(circle[0], 1, format!("files that need one another: {}", circle.join(", ")))
+    };
+    circles(&needs).iter().map(finding).collect()
 }
 
 impl<'a> Modules<'a> {
@@ -278,16 +267,15 @@ mod tests {
     }
 
     #[test]
-    fn a_module_and_its_children_are_only_said() {
+    fn a_module_and_its_children_may_need_one_another() {
         let module = ("sim/src/a/mod.rs", "mod inner;\npub struct A;\npub fn f(a: A) { inner::g(a) }\n");
         let inner = ("sim/src/a/inner.rs", "use super::A;\npub fn g(_: A) {}\n");
-        let printed = "a module and its children need one another: sim/src/a/inner.rs, sim/src/a/mod.rs";
-        assert_eq!(found(&[module, inner]), [(Weight::Warning, printed.to_string())]);
-        // A module that only passes names on needs none of them.
-        let module = ("sim/src/a/mod.rs", "mod inner;\npub use inner::g;\npub struct A;\n");
         assert_eq!(found(&[module, inner]), []);
-        let module = ("sim/src/a/mod.rs", "mod inner;\npub use inner::g;\npub struct A;\nfn f() { g(A) }\n");
-        assert_eq!(found(&[module, inner]).len(), 1);
+        // Two children may not, though one reaches the other by way of the module.
+        let module = ("sim/src/a/mod.rs", "mod inner;\nmod other;\npub use inner::g;\n");
+        let inner = ("sim/src/a/inner.rs", "use super::other::B;\npub fn g(_: B) {}\n");
+        let other = ("sim/src/a/other.rs", "pub struct B;\nfn f() { super::g(B) }\n");
+        assert_eq!(found(&[module, inner, other]).len(), 1);
     }
 
     #[test]
