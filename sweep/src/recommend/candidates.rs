@@ -1,5 +1,5 @@
-//! The schedulers that are tried: every row of the catalogue that a drive can have, the default with other answers and parameters, and mixes
-//! drawn from all answers.
+//! The schedulers that are tried: all of the catalogue that can run on the drive, the default with other answers and parameters, and
+//! random mixes of answers.
 //!
 //! Promises the same list for the same catalogue and scenario, without two that act alike.
 
@@ -9,13 +9,13 @@ use flashlane_report::results::{Decisions, Failed};
 use flashlane_scenario::{Document, Mix, Scenario, SchedulerChoice};
 use flashlane_sim::{RunError, is_control, prepare};
 
-/// The row to take where nothing is known.
+/// The default: what is recommended where nothing can be measured.
 pub(super) const DEFAULT: &str = "late";
-/// The row that others are measured against where a scenario has only controls.
+/// The baseline where a scenario names only controls.
 const FIRST: &str = "fcfs";
 /// How many schedulers are tried, if so many can be made.
 pub(super) const TRIED: usize = 64;
-/// How many mixes are drawn at most, since many act like one that is there already.
+/// Mixes drawn at most: many act like a candidate that is there already.
 const DRAWS: u64 = 400;
 
 /// A scheduler that is tried.
@@ -47,7 +47,7 @@ pub(super) struct Candidates {
 /// An answer, and parameters that are set with it.
 type Option_ = (&'static str, &'static [(&'static str, u64)]);
 
-/// What mixes answer; an answer that stands here twice is drawn twice as often.
+/// The answers that mixes are made of; one that is listed twice is drawn twice as often.
 const PLACE: &[Option_] = &[
     ("late", &[]),
     ("late", &[("late_choices", 1)]),
@@ -81,7 +81,7 @@ const PREEMPT: &[Option_] = &[
 ];
 const CANCEL: &[Option_] = &[("overwrite", &[]), ("keep", &[])];
 
-/// A mix that has been the best without code of its own: a published row, with placement and cancelling of another.
+/// A mix that has been the best in experiments: a published scheduler with the place and cancel answers of another.
 const KNOWN: &[(&str, Option_, Option_)] =
     &[("flin-stage1", ("rebalance", &[("rebalance_after_rotation", 1)]), ("overwrite", &[]))];
 
@@ -135,7 +135,7 @@ impl Candidates {
                     self.all.push(Candidate { choice, decisions });
                 }
             }
-            // Of mixes that cannot run the reason is that of the row whose answer they took.
+            // A mix that cannot run is refused for an answer of some scheduler, which is refused for the same reason.
             Err(error) if matches!(choice, SchedulerChoice::Named(_)) && choice.name() != DEFAULT => {
                 self.refused.push(Failed { scheduler: choice.name(), reason: reason(&error, &choice.name()) });
             }
@@ -144,8 +144,8 @@ impl Candidates {
     }
 }
 
-/// The scheduler that others are measured against: the one that the scenario says, or its first; a control is nothing to measure against, so
-/// another is taken in its place.
+/// The scheduler that others are compared with: the one that the scenario says, or its first. If that is a control, another takes its
+/// place.
 fn first(scenario: &Scenario, own: &[SchedulerChoice]) -> Result<SchedulerChoice, RunError> {
     let baseline = scenario.document().run.baseline.as_deref();
     let named = own.iter().filter(|choice| baseline == Some(choice.name().as_str()));
@@ -157,7 +157,7 @@ fn first(scenario: &Scenario, own: &[SchedulerChoice]) -> Result<SchedulerChoice
     Ok(SchedulerChoice::Named(FIRST.into()))
 }
 
-/// The reason without the place in a list that the user did not write.
+/// The reason, without the name of a list entry that the user did not write.
 fn reason(error: &RunError, name: &str) -> String {
     let text = error.to_string();
     let written = format!("schedulers[0] = {name:?}: ");
@@ -183,7 +183,7 @@ pub(super) fn with(scenario: &Scenario, choice: &SchedulerChoice) -> Scenario {
     scenario
 }
 
-/// A row with another placement and cancelling.
+/// A scheduler of the catalogue with another placement and cancelling.
 fn known(base: &str, place: &Option_, cancel: &Option_) -> SchedulerChoice {
     mix(
         Mix { base: Some(base.into()), place: Some(place.0.into()), cancel: Some(cancel.0.into()), ..Mix::default() },
@@ -195,7 +195,7 @@ fn known(base: &str, place: &Option_, cancel: &Option_) -> SchedulerChoice {
 fn neighbours(scenario: &Scenario) -> Vec<SchedulerChoice> {
     let Some(own) = scenario.catalogue().scheduler(DEFAULT).map(|entry| entry.answers) else { return Vec::new() };
     let base = || Mix { base: Some(DEFAULT.into()), ..Mix::default() };
-    // What it answers so itself is left out.
+    // Answers that the default gives itself are left out.
     let other = |option: &Option_, of_base: &str| (option.0 != of_base).then(|| option.0.to_owned());
     let mut all = Vec::new();
     all.extend(PLACE.iter().map(|place| mix(Mix { place: other(place, own.place), ..base() }, &[place])));
@@ -212,7 +212,7 @@ fn drawn(number: u64) -> SchedulerChoice {
     };
     let (place, order, pick) = (draw(0, PLACE), draw(1, ORDER), draw(2, PICK));
     let (preempt, cancel) = (draw(3, PREEMPT), draw(4, CANCEL));
-    // What the base answers so itself is left out.
+    // Answers that the base gives itself are left out.
     let other = |option: &Option_, of_base: &str| (option.0 != of_base).then(|| option.0.to_owned());
     let answers = Mix {
         base: Some("read-first".into()),
@@ -268,7 +268,7 @@ mod tests {
         found.all.iter().map(Candidate::name).collect()
     }
 
-    /// What is listed here must be legal wherever it is used, or it is never tried and nobody notices.
+    /// Every option must be legal where it is used: one that is not would never be tried, without a message.
     #[test]
     fn every_option_can_be_made() {
         let scenario = scenario("device = \"flin-isca18\"");
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_are_tried_as_shall_be_and_none_twice() {
+    fn the_asked_number_is_tried_and_none_twice() {
         let found =
             Candidates::of(&scenario("device = \"flin-isca18\"\nschedulers = [\"fr-fcfs\", \"fcfs\"]")).expect("some");
         assert_eq!(found.all.len(), TRIED);
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn controls_are_not_tried_and_what_is_refused_is_said() {
+    fn controls_are_not_tried_and_refusals_are_reported() {
         let found = Candidates::of(&scenario(
             "device = \"flin-isca18\"\nschedulers = [\"fcfs\", { base = \"fcfs\", collect = \"free\" }]",
         ));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_scenario_holds_is_not_varied() {
+    fn decisions_that_the_scenario_fixes_are_not_varied() {
         let found =
             Candidates::of(&scenario("device = \"flin-isca18\"\n[run.hold]\npreempt = \"never\"")).expect("some");
         let tried = names(&found);

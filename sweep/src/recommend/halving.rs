@@ -9,7 +9,7 @@ use super::limits::{Limits, penalty};
 use super::parts::{Cut, Parts, until};
 use super::runs::Runs;
 
-/// Of how many candidates one goes on to the next round.
+/// One of this many candidates goes on to the next round.
 const KEPT_OF: usize = 3;
 /// The fewest that go on.
 const KEPT: usize = 6;
@@ -36,7 +36,8 @@ struct Score {
 }
 
 impl Score {
-    /// What is compared: what breaks a limit is as much worse as it breaks it, and in the end behind all that break none.
+    /// What is compared: a candidate that breaks a limit counts as worse by the factor of its excess, and in the last round as behind all
+    /// that keep the limits.
     fn key(&self, is_last: bool) -> (bool, f64) {
         (is_last && self.penalty > 1.0, self.ratio * self.penalty)
     }
@@ -45,7 +46,7 @@ impl Score {
 /// Chooses among `candidates` on the rounds of `parts`.
 ///
 /// # Errors
-/// A run that fails for another reason than what it asks for, or that of the first candidate, whom all are measured against.
+/// A run that fails for another reason than what it asks for, or that of the first candidate, with which all are compared.
 pub(super) fn choose(
     scenario: &Scenario,
     candidates: &Candidates,

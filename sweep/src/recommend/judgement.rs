@@ -1,4 +1,4 @@
-//! Judges on what was held out: the first scheduler, the default, and the best found; and says which to take.
+//! Judges the first scheduler, the default and the best found on what was held out, and says which to take.
 
 use flashlane_report::results::format::time;
 use flashlane_report::results::{Ceiling, CeilingGap, Judged, Role, RunStats, Summary};
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn something_less_simple_has_to_be_worth_it() {
+    fn a_less_simple_scheduler_is_taken_only_if_it_is_faster_by_the_factor() {
         assert_eq!(taken(&judged(&[(1.0, true), (0.5, true), (0.4, true)])), Some(2));
         assert_eq!(taken(&judged(&[(1.0, true), (0.5, true), (0.499, true)])), Some(1), "less than 1 % faster");
         assert_eq!(taken(&judged(&[(1.0, true), (0.995, true), (0.9, false)])), Some(0));

@@ -1,4 +1,4 @@
-//! What a recommended scheduler has to keep: limits on the tail of every flow, on write amplification, on fairness.
+//! Limits that a recommended scheduler must keep: on the tail of every flow, on write amplification, on fairness.
 
 use flashlane_report::results::RunStats;
 
@@ -13,7 +13,7 @@ pub enum Limit {
     Value(f64),
 }
 
-/// What a recommended scheduler has to keep.
+/// Limits that a recommended scheduler must keep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// The 99th percentile of the response times of each flow, ns: at most.

@@ -1,17 +1,17 @@
 //! How a workload is divided: the parts that a scheduler is chosen on, and what is held out to judge it.
 //!
 //! Where a flow has requests of its own (a trace, requests written out), its first half chooses, and the second half judges, on the drive
-//! as the first half left it. Where all are drawn, the scenario's seed chooses and others judge. Before all of the choosing part less of it
-//! is run, with more schedulers.
+//! as the first half left it. Where all flows are synthetic, the scenario's seed chooses and others judge. Rounds before the last
+//! run less of the choosing part, with more schedulers.
 
 use flashlane_report::results::format::count;
 use flashlane_report::results::{SchedulerResult, Summary};
 use flashlane_scenario::{Document, Flow, FlowSource, Scenario};
 use flashlane_sim::{Place, Requests, RunError, places, prepare, requests};
 
-/// Fewer requests than this are too few to choose by.
+/// The fewest requests to choose by.
 pub(super) const LEAST: u64 = 2_000;
-/// Fewer requests than this are too few for a part.
+/// The fewest requests of a part.
 const LEAST_OF_PART: u64 = 500;
 /// The shortest time that is divided, ms.
 const LEAST_MS: u64 = 64;
@@ -25,7 +25,7 @@ const SEEDS: u64 = 3;
 pub(super) enum Cut {
     /// Where the scenario ends.
     Whole,
-    /// After so many requests.
+    /// After this many requests.
     Requests(u64),
     /// At this time, ms.
     Millis(u64),
@@ -36,7 +36,7 @@ pub(super) enum Cut {
 pub(super) enum Held {
     /// The scenario with this seed, and flows' own seeds shifted as much.
     Shifted(u64),
-    /// What comes after so many requests of the one flow.
+    /// What comes after this many requests of the one flow.
     AfterRequests(u64),
     /// What comes from this time on, ms.
     From(u64),
@@ -62,7 +62,7 @@ pub(super) struct Parts {
 pub(super) enum Division {
     /// It can.
     Parts(Parts),
-    /// It has too few requests, so many; and why that is too few.
+    /// It has too few requests: their number, and why that is too few.
     TooFew(u64, String),
 }
 
@@ -70,7 +70,7 @@ pub(super) enum Division {
 enum Load {
     /// The same for every scheduler.
     Open(Requests),
-    /// As many as a scheduler lets the flows send; under one they were these, the last of which came at this time, ns.
+    /// It depends on the scheduler; under one of them it was this, and the last came at this time, ns.
     Closed(Requests, u64),
 }
 

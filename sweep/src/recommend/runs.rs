@@ -33,10 +33,10 @@ impl<'a> Runs<'a> {
         self.names.len() as u64
     }
 
-    /// The run of each scenario. One that fails for what the scenario asks for keeps none of the others from being made.
+    /// The run of each scenario. If one fails because of what its scenario asks for, the others are made all the same.
     ///
     /// # Errors
-    /// A defect, the wish to stop, or results that cannot be written.
+    /// A defect, a request to stop, or results that cannot be written.
     pub(super) fn make(&mut self, scenarios: &[Scenario]) -> Result<Vec<Run>, RunError> {
         let name = |scenario: &Scenario| Ok(name_of(&[&scenario.hash()?, scenario.name(), "summary"]));
         let names = scenarios.iter().map(name).collect::<Result<Vec<String>, RunError>>()?;
@@ -110,7 +110,7 @@ mod tests {
 
     /// The figures are the same with a store and without, and a run that fails at its end leaves the others alone.
     #[test]
-    fn runs_are_the_same_with_a_store_and_what_fails_is_said() {
+    fn runs_are_the_same_with_a_store_and_failures_are_reported() {
         let folder = tempfile::tempdir().expect("a folder");
         let trace = folder.path().join("far.csv");
         std::fs::write(&trace, "time_us,op,offset,length\n0,read,0,4096\n9,read,999999999999999,4096\n")
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_to_stop_ends_all() {
+    fn a_request_to_stop_ends_all() {
         let progress = Progress::default();
         progress.stop();
         let options = MakeOptions { shard: Shard::WHOLE, audit: false, command: String::new(), progress: &progress };
