@@ -12,59 +12,27 @@ use super::error::KeyError;
 
 /// The device's error in the scenario's keys.
 pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: ConfigError) -> KeyError {
-    let of = |section: &str, keys: &[&str]| -> Vec<String> {
-        keys.iter().map(|key| format!("device.{section}.{key}")).collect()
-    };
+    let of_device = |keys: &[&str]| -> Vec<String> { keys.iter().map(|key| format!("device.{key}")).collect() };
     if let Some(factors) = factors(error.key) {
         let message = format!("{}: {} {}", error.key, error.value, error.legal);
-        return KeyError { keys: of("geometry", factors), value: String::new(), message };
+        return KeyError { keys: of_device(factors), value: String::new(), message };
     }
-    let (start, hard) = (
-        if device.gc.start_percent.is_some() { "start_percent" } else { "start_blocks" },
-        if device.gc.hard_percent.is_some() { "hard_percent" } else { "hard_blocks" },
-    );
+    let capacity = CAPACITY.iter().map(|key| format!("device.ftl.{key}"));
+    let start = if device.gc.start_percent.is_some() { "gc.start_percent" } else { "gc.start_blocks" };
+    let hard = if device.gc.hard_percent.is_some() { "gc.hard_percent" } else { "gc.hard_blocks" };
     let keys = match error.key {
-        "nand.read" | "nand.program" | "nand.erase" | "nand.suspend" | "nand.resume" => {
-            vec![format!("device.{}_ns", error.key)]
+        "gc.start_blocks" => of_device(&[start]),
+        "gc.hard_blocks" => of_device(&[hard, start]),
+        "ftl.logical_pages" => capacity.collect(),
+        "logical and translation pages" => {
+            of_device(&["mapping.entries_per_page"]).into_iter().chain(capacity).collect()
         }
-        "ftl.trim" | "ftl.trim_page" => vec![format!("device.{}_ns", error.key)],
-        "bus.mega_transfers (with mqsim rounding)" => of("bus", &["mega_transfers", "rounding"]),
-        "gc.start_blocks" => of("gc", &[start]),
-        "gc.hard_blocks" => of("gc", &[hard, start]),
-        "gc.victim (d-choices)" => of("gc", &["choices", "victim"]),
-        "ftl.logical_pages" => of("ftl", &CAPACITY),
-        "precondition.fill (thousandths)" => of("precondition", &["fill_percent"]),
-        "front.in_flight (with serial service)" => of("front", &["in_flight", "service"]),
-        "mapping (with serial service)" => [of("front", &["service"]), of("mapping", &["entries", "bytes"])].concat(),
-        "mapping.entries" => of("mapping", &["entries", "bytes"]),
-        "mapping.entries_per_page" => of("mapping", &["entries_per_page", "entry_bytes"]),
-        "logical and translation pages" => [of("mapping", &["entries_per_page"]), of("ftl", &CAPACITY)].concat(),
-        "slc.read" | "slc.program" | "slc.erase" => vec![format!("device.{}_ns", error.key)],
-        "slc.bits" => [of("slc", &["bits"]), of("geometry", &["pages_per_block"])].concat(),
-        "nand.one_shot_pages" => {
-            [of("nand", &["one_shot_pages"]), of("buffer", &["pages"]), of("geometry", &["pages_per_block"])].concat()
-        }
-        "nand.program (with one_shot_pages)" => of("nand", &["program_ns", "one_shot_pages"]),
-        "nand.read (with one_shot_pages)" => of("nand", &["read_ns", "one_shot_pages"]),
-        "one_shot_pages (with serial service)" => [of("front", &["service"]), of("nand", &["one_shot_pages"])].concat(),
-        "slc.full (with one_shot_pages)" => [of("slc", &["full"]), of("nand", &["one_shot_pages"])].concat(),
-        "mapping (with one_shot_pages)" => {
-            [of("mapping", &["entries", "bytes"]), of("nand", &["one_shot_pages"])].concat()
-        }
-        "buffer.pages" => [of("buffer", &["pages"]), of("nand", &["one_shot_pages"])].concat(),
-        "slc (with serial service)" => [of("front", &["service"]), of("slc", &["static_blocks", "dynamic"])].concat(),
-        "retry (with serial service)" => [of("front", &["service"]), of("retry", &["states"])].concat(),
-        "front.cluster" => {
-            let counts = of("geometry", &["chips_per_channel", "channels"]);
-            of("front", &["cluster"]).into_iter().chain(counts).collect()
-        }
-        "levels" => of("front", &["priority_levels"]),
         "flow priority" => {
             let highest = priorities.iter().enumerate().max_by_key(|&(i, &priority)| (priority, Reverse(i)));
             let flow = highest.map(|(i, _)| format!("flow[{i}].priority"));
-            flow.into_iter().chain(of("front", &["priority_levels"])).collect()
+            flow.into_iter().chain(of_device(&["front.priority_levels"])).collect()
         }
-        key => vec![format!("device.{key}")],
+        key => of_device(others(key).unwrap_or(&[key])),
     };
     let value = match (error.key, device.gc.start_percent, device.gc.hard_percent) {
         ("gc.start_blocks", Some(percent), _) | ("gc.hard_blocks", _, Some(percent)) => {
@@ -75,13 +43,53 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
     KeyError { keys, value, message: error.legal }
 }
 
-/// The keys in `device.geometry` whose values are multiplied to give what the error is about.
+/// The keys in `device` that an error is about, where they are not the device's own key.
+fn others(key: &str) -> Option<&'static [&'static str]> {
+    Some(match key {
+        "nand.read" => &["nand.read_ns"],
+        "nand.program" => &["nand.program_ns"],
+        "nand.erase" => &["nand.erase_ns"],
+        "nand.suspend" => &["nand.suspend_ns"],
+        "nand.resume" => &["nand.resume_ns"],
+        "nand.one_shot_pages" => &["nand.one_shot_pages", "buffer.pages", "geometry.pages_per_block"],
+        "nand.program (with one_shot_pages)" => &["nand.program_ns", "nand.one_shot_pages"],
+        "nand.read (with one_shot_pages)" => &["nand.read_ns", "nand.one_shot_pages"],
+        "one_shot_pages (with serial service)" => &["front.service", "nand.one_shot_pages"],
+        "ftl.trim" => &["ftl.trim_ns"],
+        "ftl.trim_page" => &["ftl.trim_page_ns"],
+        "bus.mega_transfers (with mqsim rounding)" => &["bus.mega_transfers", "bus.rounding"],
+        "gc.victim (d-choices)" => &["gc.choices", "gc.victim"],
+        "precondition.fill (thousandths)" => &["precondition.fill_percent"],
+        "mapping.entries" => &["mapping.entries", "mapping.bytes"],
+        "mapping.entries_per_page" => &["mapping.entries_per_page", "mapping.entry_bytes"],
+        "mapping (with serial service)" => &["front.service", "mapping.entries", "mapping.bytes"],
+        "mapping (with one_shot_pages)" => &["mapping.entries", "mapping.bytes", "nand.one_shot_pages"],
+        "slc.read" => &["slc.read_ns"],
+        "slc.program" => &["slc.program_ns"],
+        "slc.erase" => &["slc.erase_ns"],
+        "slc.bits" => &["slc.bits", "geometry.pages_per_block"],
+        "slc.full (with one_shot_pages)" => &["slc.full", "nand.one_shot_pages"],
+        "slc (with serial service)" => &["front.service", "slc.static_blocks", "slc.dynamic"],
+        "retry (with serial service)" => &["front.service", "retry.states"],
+        "buffer.pages" => &["buffer.pages", "nand.one_shot_pages"],
+        "front.in_flight (with serial service)" => &["front.in_flight", "front.service"],
+        "front.cluster" => &["front.cluster", "geometry.chips_per_channel", "geometry.channels"],
+        "levels" => &["front.priority_levels"],
+        _ => return None,
+    })
+}
+
+/// The keys whose values are multiplied to give what the error is about: the message must name that itself.
 fn factors(key: &str) -> Option<&'static [&'static str]> {
     Some(match key {
-        "units on a channel (chips, or chips times dies)" => &["dies_per_chip", "chips_per_channel", "unit"],
-        "planes of a unit" => &["planes_per_die", "dies_per_chip", "unit"],
-        "planes of the device" => &["planes_per_die", "dies_per_chip", "chips_per_channel", "channels"],
-        "pages of a plane" => &["pages_per_block", "blocks_per_plane"],
+        "units on a channel (chips, or chips times dies)" => {
+            &["geometry.dies_per_chip", "geometry.chips_per_channel", "geometry.unit"]
+        }
+        "planes of a unit" => &["geometry.planes_per_die", "geometry.dies_per_chip", "geometry.unit"],
+        "planes of the device" => {
+            &["geometry.planes_per_die", "geometry.dies_per_chip", "geometry.chips_per_channel", "geometry.channels"]
+        }
+        "pages of a plane" => &["geometry.pages_per_block", "geometry.blocks_per_plane"],
         _ => return None,
     })
 }
