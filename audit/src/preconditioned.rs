@@ -223,7 +223,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|block| state.written(PlaneId(4), block)), [4, 3, 0]);
     }
 
-    /// What is said of a block at once is what its pages say one by one.
+    /// The figures of a whole block are the sums over its pages.
     #[test]
     fn the_pages_with_data_of_every_block() {
         let filled = (0..=1_000).step_by(37).map(|per_mille| Precondition::Filled { per_mille });

@@ -1,6 +1,6 @@
 //! Blocks in SLC mode: when they are opened, what goes there, and when they are folded.
 //!
-//! Of each plane it keeps which blocks are in SLC mode and in which order they were filled; how full they are, [`super::pages`] knows.
+//! Of each plane it keeps which blocks are in SLC mode and in which order they were filled; how full they are is in [`super::pages`].
 //! Written from model 0.14 and the doc comments of the configuration.
 
 use std::collections::VecDeque;

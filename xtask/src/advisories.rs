@@ -63,7 +63,8 @@ mod tests {
 
         fn check(&self, args: &[&str]) -> Checked {
             let path = format!("{}:{}", self.0.join("bin").display(), std::env::var("PATH").unwrap());
-            checked(Command::new(self.0.join("tools/advisories.sh")).args(args).env("PATH", path))
+            // By way of `sh`: a program that another thread starts may have the script open for writing, and then it cannot be executed.
+            checked(Command::new("sh").arg(self.0.join("tools/advisories.sh")).args(args).env("PATH", path))
         }
 
         fn last(&self) -> String {

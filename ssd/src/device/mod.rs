@@ -1,13 +1,10 @@
 //! The device: applies all decisions; the other parts only return them.
 //!
 //! It holds the parts (`frontend`, `policy`, `gc`, `flash`, `ftl`, `buffer`) around one shared state. This file has what the caller
-//! uses: a device is built, takes requests, advances to an instant or a completion, and gives totals. A request passes through the other
-//! files in this order: [`scheduling`] (it is admitted), [`pages`] (its pages become transactions; [`write_back`]: the buffer takes them;
-//! [`translation`]: their entries of the map are fetched; under serial service [`serial`] does all that follows), [`page_order`] (older
-//! writes of its pages are cancelled or go first, older reads keep their copy), [`slack`] (what its transactions may wait),
-//! [`transactions`] (they wait), [`scheduling`] again (the policy's action is applied, a command begins, perhaps before an older one:
-//! [`overtaking`]), [`migration`] (waiting writes move to idle units), [`transactions`] again (a transaction ends; the last completes its
-//! request).
+//! uses: a device is built, takes requests, advances to an instant or a completion, and gives totals. A request passes through
+//! [`scheduling`] (it is admitted), [`pages`] (it becomes transactions, perhaps by way of [`write_back`], [`translation`] or
+//! [`serial`]), [`page_order`] (older writes of its pages are cancelled or go first, older reads keep their copy), [`slack`],
+//! [`transactions`] (they wait), [`scheduling`] again (they begin; [`overtaking`], [`migration`]) and [`transactions`] again (they end).
 //!
 //! Events of one instant happen in the order of R-ORDER (model 0.3): completions and timers, then arrivals, then
 //! decisions. So [`Device::advance`] processes the completions of `now` but leaves its decisions open until time moves on
