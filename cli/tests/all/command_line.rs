@@ -164,6 +164,32 @@ fn a_printed_device_is_a_device() {
     assert_eq!(good(folder.path(), &["check", "paste.toml"]), good(folder.path(), &["check", "name.toml"]));
 }
 
+/// An SLC cache that nothing empties: `check` says so of the device, a run once writes have gone past the cache.
+#[test]
+fn a_cache_that_fills_for_ever_is_warned_of() {
+    let folder = folder();
+    let with = |writes: u32, idle: &str| {
+        let cache =
+            "static_blocks = 1, bits = 4, read_ns = 1000, program_ns = 1000, erase_ns = 1000, full = \"direct\"";
+        let flow = format!(
+            "synthetic = {{ read_ratio = 0, size = {{ constant = 8192 }}, rate_iops = 1000, requests = {writes} }}"
+        );
+        let geometry = "channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 64, pages_per_block = 64";
+        let text = format!(
+            "[device]\npreset = \"flin-isca18\"\ngeometry = {{ {geometry} }}\nftl = {{ over_provisioning_percent = 50 }}\n\
+             slc = {{ {cache}{idle} }}\n[[flow]]\n{flow}\n"
+        );
+        write(&folder, "s.toml", &text);
+        ["check", "run"].map(|command| {
+            good(folder.path(), &[command, "s.toml"]).contains("Warning: the SLC cache fills once and for ever")
+        })
+    };
+    // The cache has 16 pages.
+    assert_eq!(with(16, ""), [true, false]);
+    assert_eq!(with(40, ""), [true, true]);
+    assert_eq!(with(40, ", idle_ms = 5"), [false, false]);
+}
+
 #[test]
 fn a_bad_scenario_is_located() {
     let folder = folder();
