@@ -344,7 +344,7 @@ def picture(results):
             parts.append(f'<text x="{x + wide // 2 - 1}" y="{y + 13}" text-anchor="middle">{digits(middle)}</text>')
             if row != "fcfs":
                 parts.append(f'<text x="{x + wide // 2 - 1}" y="{y + 24}" text-anchor="middle" font-size="8">{digits(low)} to {digits(high)}</text>')
-    width, height = left + wide * len(columns) + 70, top + tall * len(SCHEDULERS) + 10
+    width, height = left + wide * len(columns) + 130, top + tall * len(SCHEDULERS) + 10
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">'
             f'<rect width="{width}" height="{height}" fill="white"/>{"".join(parts)}</svg>\n')
 
