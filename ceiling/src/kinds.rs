@@ -132,7 +132,7 @@ mod tests {
 
     /// Pieces that come one by one are served as pieces that are known from the beginning.
     #[test]
-    fn a_machine_serves_as_if_it_knew_all() {
+    fn pieces_added_one_by_one_are_served_as_if_all_were_known() {
         let mut x: u64 = 5;
         let mut below = |n: u64| {
             x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn some_names_are_none_of_files() {
+    fn names_that_files_cannot_have_are_refused() {
         for name in ["", ".", "..", "a/b", "a\0", &"x".repeat(256)] {
             assert!(!is_file_name(name), "{name}");
         }

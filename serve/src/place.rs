@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_no_file() {
+    fn only_the_word_memory_means_memory() {
         assert_eq!(Place::from(PathBuf::from("memory")), Place::Memory);
         for file in ["./memory", "Memory", "memory.img", "a/memory", "memory/"] {
             assert_eq!(Place::from(PathBuf::from(file)), Place::File(file.into()));

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lateness_is_said_in_both_times() {
+    fn lateness_is_in_real_time_and_in_the_models() {
         let mut late = Histogram::new();
         late.record(20_000);
         assert_eq!(lateness(&late, 1.0), "p50 20.0 us, p99 20.0 us");

@@ -150,7 +150,7 @@ fn traces_are_chosen_on_their_first_half_and_judged_on_the_second() {
 }
 
 #[test]
-fn too_few_requests_are_no_ground_to_choose_on() {
+fn with_too_few_requests_the_default_is_recommended() {
     let desk = desk(1_500, 499);
     let desk = desk.path();
     let answer = good(desk, &["recommend", "s.toml", "--out", "store"]);

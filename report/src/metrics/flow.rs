@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unaccounted_request_shows() {
+    fn a_lost_request_unbalances_the_counts() {
         let mut flow = run(&[completion(Op::Read, 0, 10)]);
         assert!(flow.balanced());
         flow.issue(&mut LoadWindow::default(), Op::Read, Time::from_ns(20), true);

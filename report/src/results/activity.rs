@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_not_nothing_and_much_is_bounded() {
+    fn small_shares_are_not_rounded_to_zero_and_large_ones_are_bounded() {
         assert_eq!([share(0.0), share(1e-6), share(0.5), share(1.0)], [0, 1, 128, 255]);
         assert_eq!([0.0, 0.01, 1.0, 3.0, 1e9].map(logarithmic), [0, 1, 12, 24, 255]);
     }

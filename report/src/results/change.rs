@@ -45,7 +45,7 @@ mod tests {
     use super::percent;
 
     #[test]
-    fn a_half_is_fifty_percent_less_and_nothing_has_no_change() {
+    fn changes_are_in_percent_and_absent_for_a_first_value_of_zero() {
         assert_eq!(percent(10.0, 5.0), Some(-50.0));
         assert_eq!(percent(10.0, 12.5), Some(25.0));
         assert_eq!(percent(0.0, 5.0), None);

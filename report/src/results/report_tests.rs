@@ -180,7 +180,7 @@ fn heat_maps_show_what_was_recorded() {
 
 /// The verdict comes first, and an attribution is drawn as a waterfall.
 #[test]
-fn the_story_comes_first() {
+fn the_verdict_comes_first_on_the_page() {
     let mut summary = example();
     let verdict = crate::results::verdict::Verdict::of(&summary);
     let page = html(&summary, &[], COMMAND);
@@ -295,7 +295,7 @@ fn fifty_schedulers_and_64_flows_are_readable() {
 }
 
 #[test]
-fn nothing_is_fetched() {
+fn the_page_loads_nothing_from_elsewhere() {
     let page = html(&example(), &[], COMMAND);
     assert!(page.contains("default-src 'none'"));
     // The one link leads to a place on the page.

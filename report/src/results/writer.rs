@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_null() {
+    fn absent_values_are_null_in_parquet() {
         let dir = scratch("parquet-null");
         let path = dir.join("transactions.parquet");
         write(&path, Format::Parquet, [erase(), cancelled()]);

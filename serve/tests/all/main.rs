@@ -381,7 +381,7 @@ fn a_handshake_has_a_limit() {
 
 /// With as many connections as there may be the next ones are told so, those beyond them are closed at once, and nobody else notices.
 #[test]
-fn those_for_whom_there_is_no_room_are_told() {
+fn connections_beyond_the_limit_get_an_error_or_are_closed() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("socket");
     let served = Served::begin(&socket, Place::Memory, 0.01);

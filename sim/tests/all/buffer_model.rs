@@ -143,7 +143,7 @@ fn a_read_of_a_page_whose_write_waits_for_space_is_served_from_memory() {
 /// With `n` pages written once, all but `flush_above` are written to the flash in the background, oldest first, one
 /// after the other.
 #[test]
-fn so_many_pages_stay_dirty() {
+fn as_many_pages_as_flush_above_stay_dirty() {
     for flush_above in 0..5 {
         let buffer = write_back(8, flush_above);
         for count in 0..8u32 {

@@ -203,9 +203,9 @@ fn an_overwritten_page_makes_its_fold_stale() {
     run(&config, "semi-preemptive", &asks);
 }
 
-/// Free collection folds in no time: the only cost of a full cache is none.
+/// With free collection, folding takes no time: a full cache costs nothing.
 #[test]
-fn free_collection_folds_free() {
+fn free_collection_folds_in_no_time() {
     let config = config(1, FullCache::Fold, None);
     let lines: Vec<_> = (0..9u32).map(|page| [page]).collect();
     let lines: Vec<_> = lines.iter().map(|page| (0, Write, &page[..])).collect();

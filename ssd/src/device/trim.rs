@@ -1,8 +1,8 @@
 //! Trims and write zeroes: whole pages lose their copies, at the instant the command enters the device.
 //!
-//! A trim orders like a write of its pages. Reads that were there before keep the copy. A program under way ends, and its page is
-//! invalid at once. A write that waits is dropped and done: in a queue, for the read of the rest of its page, on its way to another
-//! unit, or for space in the buffer.
+//! A trim is ordered like a write of its pages. Reads that were there before keep the copy. A program under way ends, and its page is
+//! invalid at once. A write that waits (in a queue, for the read of the rest of its page, on its way to another unit, or for space in
+//! the buffer) is dropped and counts as done.
 
 use alloc::vec::Vec;
 
@@ -54,7 +54,7 @@ impl Device {
         }
     }
 
-    /// Serial service: the buffer gives the pages up. No map tells which pages hold data, so it takes the time of the command alone.
+    /// Serial service: the pages leave the buffer. There is no map of pages with data, so a trim takes the time of the command alone.
     fn trim_serially(&mut self, slot: RequestSlot, request: &ActiveRequest) {
         for i in 0..request.pages {
             let lpn = self.frontend.requests.page(slot, request, i);

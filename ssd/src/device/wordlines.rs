@@ -213,8 +213,8 @@ impl Device {
         last
     }
 
-    /// A page of a wordline that waits was trimmed, and is not the one that is in a queue: the wordline is padded instead. Returns whether it
-    /// is such a page.
+    /// Takes a trimmed page out of its waiting wordline, which is padded instead. Returns false for other pages, and for the one that is in
+    /// a queue for all.
     #[cold]
     pub(super) fn leaves_wordline(&mut self, id: TxnId) -> bool {
         let Some(lead) = self.transactions.followers.leave(id) else { return false };
@@ -228,7 +228,7 @@ impl Device {
         true
     }
 
-    /// The page of a wordline that was in a queue for all was trimmed: the wordline of the others joins a queue anew.
+    /// The page that was in a queue for all of its wordline was trimmed: another takes its place in a queue.
     #[cold]
     pub(super) fn wordline_lost_its_lead(&mut self, lead: TxnId) {
         let mut followers = self.transactions.followers.take(lead).into_iter();

@@ -385,10 +385,10 @@ mod tests {
         }
     }
 
-    /// So many percent of the drive's pages are overwritten, rounded down: of 6,917 pages 69 at 1 %, and 345 at 5 %. So few need no collection,
-    /// and every page that was written is still there. Before, 289 pages of each of the 24 planes were, as many as in the fullest.
+    /// Of the drive's 6,917 pages 69 are overwritten at 1 % and 345 at 5 %, rounded down. So few need no collection, and every page that was
+    /// written is still there.
     #[test]
-    fn so_many_pages_are_overwritten() {
+    fn the_given_percentage_of_pages_is_overwritten() {
         for victim in [Victim::Greedy, Victim::Random] {
             for (percent, overwritten) in [(1, 69), (5, 345)] {
                 let config =

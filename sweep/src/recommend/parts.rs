@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_ones_own_are_halved_and_no_request_is_in_both_halves() {
+    fn listed_requests_and_traces_are_halved_without_overlap() {
         let own = written();
         let one = scenario("", &[&own]);
         let of_one = parts(&one);

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_come_back_and_nothing_stays_nothing() {
+    fn codes_decode_to_their_times_and_absent_times_stay_absent() {
         let times = [Some(1_000.0), None, Some(1_003.0), Some(77_777.0), Some(1e12)];
         let codes = Codes::over(times.iter().flatten().copied());
         let text = codes.text(times.into_iter());

@@ -211,7 +211,7 @@ fn the_tail_is_judged_beside_the_mean() {
 
 /// The scheduler compared with wins where it is the fastest.
 #[test]
-fn the_reference_can_win() {
+fn the_baseline_can_win() {
     let verdict = Verdict::of(&two_flows(&[("sprinkler", 10, 22), ("fcfs", 330, 20), ("mine", 40, 22)]));
     let [reader, writer, ..] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
     assert!(
@@ -450,7 +450,7 @@ fn of_equals_the_first_wins() {
 
 /// Each is the best for one flow, by as much: the first in the list wins.
 #[test]
-fn of_equal_winners_the_first_is_told_of() {
+fn of_equal_winners_the_first_is_named() {
     let verdict = Verdict::of(&two_flows(&[("fcfs", 100, 100), ("one", 10, 100), ("other", 100, 10)]));
     assert!(verdict.findings.last().unwrap().contains("under one"), "{verdict:?}");
 }
