@@ -306,7 +306,7 @@ fn devices_that_cannot_program_in_one_shot() {
         ),
         (
             |c| c.buffer = None,
-            "nand.one_shot_pages = 3: needs a page buffer with write_back and merge_writes, or an SLC cache, [device.slc]; 1 does not",
+            "nand.one_shot_pages = 3: needs a page buffer with write_back and merge_writes, or an SLC cache, [device.slc]; without them it must be 1",
         ),
         (
             |c| c.buffer = Some(write_back(2, 0)),
