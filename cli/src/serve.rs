@@ -37,7 +37,8 @@ mod linux {
     use flashlane_core::Op;
     use flashlane_outputs::shown;
     use flashlane_report::metrics::Histogram;
-    use flashlane_serve::{Live, Options, Place, PowerCut, Report};
+    use flashlane_serve::{Live, Options, Place, PowerCut, Ready, Report};
+    use flashlane_sim::Drive;
 
     use crate::args::{CtlArgs, CtlCommand, ServeArgs};
     use crate::fail::Failure;
@@ -47,8 +48,9 @@ mod linux {
     use crate::signals;
     use crate::text::{note, print};
 
-    /// Beyond this part of the drive's own times the machine is said not to keep up.
+    /// Beyond this part of the drive's own times the machine is said not to keep up, if it is late by more than any machine is, us.
     const LATE: f64 = 0.1;
+    const LATE_US: f64 = 15.0;
 
     pub(super) fn act(args: &ServeArgs) -> Result<(), Failure> {
         let mut scenario = plan::scenario(&args.workload)?;
@@ -58,45 +60,15 @@ mod linux {
             choose(&mut scenario, "--scheduler", vec![choice]);
         }
         scenario.add_spare_flows(args.spare)?;
-        let state = match &args.data {
-            Place::Memory => None,
-            Place::File(path) => {
-                let state = kept_state(path)?;
-                args.record.iter().try_for_each(|record| check_record(record, path, &state))?;
-                Some(state)
-            }
-        };
+        let state = state_file(args)?;
         let drive = flashlane_sim::drive(&scenario, own, state.as_deref())?;
-        let start = drive.start.clone();
-        let (scheduler, bytes, volatile) = (drive.scheduler.clone(), drive.bytes, drive.has_volatile_writes);
+        let title = format!("{} on {}", scenario.name(), scenario.device_name());
+        let head = head(&title, &drive, &args.data);
         let exports: Vec<(String, u64)> =
             drive.flows.iter().map(|flow| (flow.name.clone(), flow.range.length)).collect();
         let options = options(args, state);
         let (ready, stop) = flashlane_serve::open(drive, &options, &signals::ending()).map_err(Failure::Input)?;
-        let (nbd, metrics) = ready.addresses();
-        let title = format!("{} on {}", scenario.name(), scenario.device_name());
-        let mut text = format!("{title} under {scheduler}, {} GB", gigabytes(bytes));
-        let _ = match &options.data {
-            Place::Memory => writeln!(text, "; contents in memory, lost when the server ends or is killed"),
-            Place::File(path) => writeln!(text, "; contents in {}\n{}", shown::path(path), start),
-        };
-        let width = exports.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        for (name, bytes) in &exports {
-            let uri = nbd.iter().map(|address| address.uri(name));
-            let file = options.fuse.iter().map(|folder| shown::path(&folder.join(name)).to_string());
-            let places: Vec<String> = uri.chain(file).collect();
-            let _ = writeln!(text, "  {name:width$}  {:>8} GB  {}", gigabytes(*bytes), places.join("  "));
-        }
-        if let Some(address) = metrics {
-            let _ = writeln!(text, "Figures for Prometheus: http://{address}/metrics");
-        }
-        if volatile {
-            text.push_str(
-                "Writes are done in the page buffer, which loses them in a power cut unless they were flushed.\n",
-            );
-        }
-        text.push_str("Ctrl-C ends it.\n");
-        print(&text)?;
+        print(&format!("{head}{}Ctrl-C ends it.\n", places(&exports, &ready, args)))?;
         if args.realtime
             && let Err(why) = ready.ask_for_real_time()
         {
@@ -118,6 +90,38 @@ mod linux {
         finish(&report.map_err(Failure::Fault)?, args)
     }
 
+    /// What is served, and where its bytes are.
+    fn head(title: &str, drive: &Drive, data: &Place) -> String {
+        let mut text = format!("{title} under {}, {} GB", drive.scheduler, gigabytes(drive.bytes));
+        let _ = match data {
+            Place::Memory => writeln!(text, "; contents in memory, lost when the server ends or is killed"),
+            Place::File(path) => writeln!(text, "; contents in {}\n{}", shown::path(path), drive.start),
+        };
+        if drive.has_volatile_writes {
+            text.push_str(
+                "Writes are done in the page buffer, which loses them in a power cut unless they were flushed.\n",
+            );
+        }
+        text
+    }
+
+    /// Where the exports, with their sizes, and the figures are.
+    fn places(exports: &[(String, u64)], ready: &Ready, args: &ServeArgs) -> String {
+        let (nbd, metrics) = ready.addresses();
+        let mut text = String::new();
+        let width = exports.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (name, bytes) in exports {
+            let uri = nbd.iter().map(|address| address.uri(name));
+            let file = args.fuse.iter().map(|folder| shown::path(&folder.join(name)).to_string());
+            let places: Vec<String> = uri.chain(file).collect();
+            let _ = writeln!(text, "  {name:width$}  {:>8} GB  {}", gigabytes(*bytes), places.join("  "));
+        }
+        if let Some(address) = metrics {
+            let _ = writeln!(text, "Figures for Prometheus: http://{address}/metrics");
+        }
+        text
+    }
+
     fn options(args: &ServeArgs, state: Option<PathBuf>) -> Options {
         Options {
             nbd: args.nbd.clone(),
@@ -133,6 +137,14 @@ mod linux {
             lies_about_flushes: args.lie_about_flushes,
             ..Options::default()
         }
+    }
+
+    /// Where the state of the drive is from one session to the next; nowhere if its contents are in memory.
+    fn state_file(args: &ServeArgs) -> Result<Option<PathBuf>, Failure> {
+        let Place::File(data) = &args.data else { return Ok(None) };
+        let state = kept_state(data)?;
+        args.record.iter().try_for_each(|record| check_record(record, data, &state))?;
+        Ok(Some(state))
     }
 
     /// Where the state of the drive is whose contents are in the file `data`.
@@ -222,7 +234,7 @@ mod linux {
     fn table(report: &Report, time_scale: f64) -> String {
         let mut text = format!(
             "\n{:<16} {:<12} {:>10} {:>10} {:>8} {:>10} {:>10} {:>10} {:>10}\n",
-            "export", "", "received", "done", "failed", "MB", "mean us", "p50 us", "p99 us"
+            "export", "", "received", "done", "not done", "MB", "mean us", "p50 us", "p99 us"
         );
         for export in &report.exports {
             for op in export.kinds() {
@@ -245,9 +257,14 @@ mod linux {
         let received: u64 = report.exports.iter().flat_map(|export| export.received).sum();
         let done: u64 = report.exports.iter().map(flashlane_serve::ExportReport::completed).sum();
         let failed: u64 = report.exports.iter().map(|export| export.failed).sum();
+        // Those that a power cut found under way.
+        let unanswered = match received - done - failed {
+            0 => String::new(),
+            some => format!(" + {some} not answered"),
+        };
         let _ = writeln!(
             text,
-            "commands: {} read = {done} done + {failed} failed + {} refused; times are the model's\n\
+            "commands: {} read = {done} done + {failed} failed{unanswered} + {} refused; times are the model's\n\
              answered later than by the model: {}, most {:.1} us",
             received + report.refused,
             report.refused,
@@ -264,7 +281,7 @@ mod linux {
             report.exports.iter().flat_map(|export| [Op::Read, Op::Write].map(|op| &export.response[op.index()]));
         data.for_each(|response| all.merge(response));
         let (own, late) = (us(&all, 500_000) * time_scale, us(&report.late, 500_000));
-        (late > LATE * own).then(|| {
+        (late > LATE_US.max(LATE * own)).then(|| {
             format!(
                 "warning: half of the answers came {late:.0} us late or more, beside {own:.0} us of the drive itself: this machine does not \
                  keep up; --time-scale 10 gives it ten times as long"

@@ -289,7 +289,7 @@ fn the_state_of_the_drive_is_kept() {
     );
 }
 
-/// A power cut on demand ends the server, and is not offered where it is not known what it takes.
+/// A power cut on demand ends the server.
 #[test]
 fn the_power_is_cut() {
     let desk = folder();

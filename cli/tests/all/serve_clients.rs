@@ -132,3 +132,17 @@ fn random_clients_disturb_nobody() {
     drop(good);
     served.end();
 }
+
+/// What a power cut found under way is counted, and was not done.
+#[test]
+fn a_power_cut_says_what_was_not_answered() {
+    let folder = folder();
+    let desk = folder.path();
+    let served = Served::begin(desk, &["--time-scale", "1000", "--power-cut", "3"]);
+    let mut client = Client::open(&desk.join("socket"), "reader", true);
+    (0..2).for_each(|at| _ = client.send(0, at << 16, 4096, &[]));
+    client.send(1, 0, 1024, &[1; 1024]);
+    let said = served.ended();
+    assert!(said.contains("commands: 3 read = 0 done + 0 failed + 3 not answered + 0 refused"), "{said}");
+    assert!(said.contains("the power was cut during 1 writes, trims and write zeroes; "), "{said}");
+}

@@ -13,7 +13,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use flashlane_sim::Schedulers;
+use flashlane_scenario::FlowPlan;
+use flashlane_sim::{Drive, Schedulers};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{Timespec, epoll::Event};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -44,6 +45,13 @@ const SIGNALS: u64 = u64::MAX - 1;
 const CONTENTS: u64 = u64::MAX - 2;
 const ASKS: u64 = u64::MAX - 3;
 const FILES: u64 = u64::MAX - 4;
+
+/// What clients can open: an export for each flow.
+fn exports(drive: &Drive) -> Arc<[Export]> {
+    let export =
+        |flow: &FlowPlan| Export { name: flow.name.clone(), bytes: flow.range.length, preferred: drive.page_bytes };
+    drive.flows.iter().map(export).collect()
+}
 
 /// A poll that reports each of these, by its number, when it becomes readable.
 fn poll(watched: &[(BorrowedFd<'_>, u64)]) -> rustix::io::Result<OwnedFd> {
@@ -106,13 +114,8 @@ impl Server {
     ///
     /// # Errors
     /// An address that cannot be listened at, a file that cannot be opened, in words.
-    pub(crate) fn open(drive: flashlane_sim::Drive, options: &Options, stop: OwnedFd) -> Result<Server, String> {
-        let export = |flow: &flashlane_scenario::FlowPlan| Export {
-            name: flow.name.clone(),
-            bytes: flow.range.length,
-            preferred: drive.page_bytes,
-        };
-        let exports: Arc<[Export]> = drive.flows.iter().map(export).collect();
+    pub(crate) fn open(drive: Drive, options: &Options, stop: OwnedFd) -> Result<Server, String> {
+        let exports = exports(&drive);
         let first_byte = drive.flows.iter().map(|flow| flow.range.offset).collect();
         let contents = Contents::open(&options.data, drive.bytes, drive.page_bytes)?;
         let listener = options.nbd.as_ref().map(Listener::open).transpose()?;
