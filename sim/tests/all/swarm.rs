@@ -29,7 +29,7 @@ fn environment(name: &str) -> Option<u64> {
 }
 
 /// The most seconds of a run: thousands of times what one takes.
-const TIMEOUT_S: u64 = 60;
+const TIMEOUT_S: u64 = 300;
 
 /// Runs `job`; ends the program with `complaint` if it does not return, for a device in an endless loop never does.
 fn watched<T>(complaint: &str, job: impl FnOnce() -> T) -> T {
