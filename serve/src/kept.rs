@@ -13,7 +13,8 @@ use flashlane_ssd::config::Config;
 pub(crate) struct Kept(PathBuf);
 
 impl Kept {
-    /// The state in this file. A record that begins in it gets it beside itself.
+    /// The state in this file, which is taken away, since the drive goes on from it: none is left if the server is killed. A record that begins in
+    /// it gets it beside itself.
     ///
     /// # Errors
     /// A file that cannot be written, in words.
@@ -24,19 +25,11 @@ impl Kept {
                 format!("{}: the drive's first state cannot be copied to it: {why}", shown::path(&copy))
             })?;
         }
-        Ok(Kept(state.to_owned()))
-    }
-
-    /// Takes the state away, since the drive goes on from it: none is left if the server is killed.
-    ///
-    /// # Errors
-    /// A file that cannot be removed, in words.
-    pub(crate) fn take_away(&self) -> Result<(), String> {
-        match fs::remove_file(&self.0) {
+        match fs::remove_file(state) {
             Err(why) if why.kind() != io::ErrorKind::NotFound => {
-                Err(format!("{}: cannot be removed: {why}", shown::path(&self.0)))
+                Err(format!("{}: cannot be removed: {why}", shown::path(state)))
             }
-            _ => Ok(()),
+            _ => Ok(Kept(state.to_owned())),
         }
     }
 

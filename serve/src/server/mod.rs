@@ -191,9 +191,6 @@ impl Server {
     /// # Errors
     /// The machine fails, in words.
     pub(crate) fn run(mut self, say: &mut dyn FnMut(Message<'_>)) -> Result<Report, String> {
-        if let Some(kept) = &self.kept {
-            kept.take_away()?;
-        }
         let mut ended = Vec::new();
         let mut events: Vec<Event> = Vec::with_capacity(256);
         let mut stopping: Option<Instant> = None;

