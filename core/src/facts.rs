@@ -45,6 +45,8 @@ pub struct Facts {
     pub gc_start_blocks: u32,
     /// Whether writes trigger garbage collection before they go (the collect decision says so).
     pub write_triggered_gc: bool,
+    /// Whether writes go between the steps of garbage collection at the hard threshold, at its pace (the collect decision says so).
+    pub paced_gc: bool,
 }
 
 impl Facts {

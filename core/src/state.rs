@@ -171,6 +171,10 @@ pub struct UnitCounters {
     pub erases: u64,
     /// Times a program or erase was paused.
     pub pauses: u64,
+    /// Pages moved and blocks erased when a command of user programs last began.
+    pub collected_before_write: u64,
+    /// Transactions of that command.
+    pub last_write: u64,
 }
 
 /// A unit on the board. The fields that every step uses come first.
@@ -224,6 +228,10 @@ impl Unit {
         }
         let direction = usize::from(op == FlashOp::Program);
         counters.user[direction] += u64::from(members);
+        if op == FlashOp::Program {
+            counters.collected_before_write = counters.moves + counters.erases;
+            counters.last_write = u64::from(members);
+        }
         if members > 1 {
             counters.advanced[direction] += u64::from(members);
             counters.advanced_commands[direction] += 1;

@@ -2,10 +2,11 @@
 """Judges the scheduler `late` on workloads that it was not tuned on, against every scheduler of the catalogue.
 
     python3 papers/late/judge.py --program target/release/flashlane --traces DIR --keep DIR [--set 3] [--seeds 3] [--out tables.md] [--figure late.svg]
+    python3 papers/late/judge.py ... --set 0 --rows '{ name = "fcfs", base = "fcfs" }' '{ name = "late", base = "late" }' '{ name = "own", base = "late", collect = "paced" }'
 
 Runs what --keep does not have yet, one comparison at a time with one job, and prints the tables of docs/late.md. DIR has the traces that a set
 names; families whose files are missing are left out and named. Each set judged one version of `late`, once, and was not looked at before: set 1 the first, set 2
-the one whose planes stay at one page, set 3 the one of docs/late.md. A version to come needs a set of its own.
+the one whose planes stay at one page, set 3 the one of docs/late.md. Set 0 is for training, with --rows. A version to come needs a set of its own.
 """
 
 import argparse, concurrent.futures, hashlib, json, math, statistics, subprocess, sys, tomllib
@@ -15,6 +16,22 @@ HERE = Path(__file__).resolve().parent
 MIXES = {mix["name"]: mix["traces"] for mix in tomllib.loads((HERE.parent / "flin/mixes.toml").read_text())["mix"]}
 # Tuned on mixes 01 and 02 of each class, six other clones, the first 8,000 requests of the traces, and shipped scenarios.
 SETS = {
+    0: {  # training: those it was tuned on, and what runs of this kind come to when they go on
+        "flin": ["25-01", "25-02", "50-01", "50-02", "75-01", "75-02", "100-01", "100-02"],
+        "slow": [300_000, 200_000],
+        "slacker": ["fin1", "prn0", "web3", "hm1", "usr1-p", "rsrch0-p"],
+        "traces": [
+            ("msnfs.disksim.gz", "10", 0, "slacker-asplos17"), ("msnfs.disksim.gz", "29", 0, "slacker-asplos17"),
+            ("wsrch-small.mqsim", "113", 0, "slacker-asplos17"), ("tpcc-small.mqsim", "0.2", 0, "slacker-asplos17"),
+            ("ssdsim-example.ascii", "300", 0, "slacker-asplos17"), ("msr-cut-rw40.heimdall", "16", 0, "slacker-asplos17"),
+            ("msr-hm_0-899.csv", "200", 0, "slacker-asplos17"),
+        ],
+        "modern": ["25-01", "50-02", "75-01", "100-02"],
+        "priorities": [(0.35, 3), (0.55, 2), (0.8, 4)],
+        "closed loops": [(8, 8), (24, 24), (48, 8), (8, 48)],
+        "longer": {"full": ["50-02", "75-01"], "modern": ["50-02", "75-01"]},
+        "out of blocks": [(24, 24), (8, 48), (4, 16)],
+    },
     1: {
         "flin": ["25-05", "25-09", "50-04", "50-08", "75-05", "75-09", "100-04", "100-08"],
         "slow": [300_000, 200_000],
@@ -105,9 +122,9 @@ def trace(folder, file, speed, offset, device):
             f'limit = 8000\n{offset}beyond = "wrap"\norder = "clamp"\nsizes = "reject"\n')
 
 
-def modern(name):
+def modern(name, ms=300):
     text = '[device]\npreset = "modern-tlc"\ngeometry = { blocks_per_plane = 128, pages_per_block = 256 }\nftl = { over_provisioning_percent = 12 }\n'
-    return text + "[run]\nduration_ms = 300\nwarm_up_ms = 30\n" + tenants(MIXES.get(name) or name.split(), 300, 0.2)
+    return text + f"[run]\nduration_ms = {ms}\nwarm_up_ms = {ms // 10}\n" + tenants(MIXES.get(name) or name.split(), ms, 0.2)
 
 
 def priorities(reads, levels):
@@ -116,12 +133,12 @@ def priorities(reads, levels):
     return text + "".join(flow % (p, p, reads) for p in range(levels))
 
 
-def closed_loops(readers, writers):
+def closed_loops(readers, writers, ms=500, warm_up=50):
     """Two tenants that keep so many requests in flight, and one with bursts."""
-    text = '[device]\npreset = "flin-isca18"\ngeometry = { blocks_per_plane = 128 }\nftl = { over_provisioning_percent = 18 }\n[run]\nduration_ms = 500\nwarm_up_ms = 50\n'
-    loop = '[[flow]]\nname = "%s"\n[flow.synthetic]\nread_ratio = %s\nsize = { constant = %d }\narrivals = "closed-loop"\ndepth = %d\nduration_s = 0.5\n'
-    burst = '[[flow]]\nname = "bursts"\n[flow.synthetic]\nread_ratio = 0.6\nsize = { mix = [[8192, 2], [40960, 1]] }\naccess = "zipf"\narrivals = "bursty"\nburst_factor = 8\nburst_duty = 0.1\nburst_requests = 50\nrate_iops = 1500\nduration_s = 0.5\n'
-    return text + loop % ("readers", "1.0", 8192, readers) + loop % ("writers", "0.0", 32768, writers) + burst
+    text = '[device]\npreset = "flin-isca18"\ngeometry = { blocks_per_plane = 128 }\nftl = { over_provisioning_percent = 18 }\n[run]\nduration_ms = %d\nwarm_up_ms = %d\n' % (ms, warm_up)
+    loop = '[[flow]]\nname = "%s"\n[flow.synthetic]\nread_ratio = %s\nsize = { constant = %d }\narrivals = "closed-loop"\ndepth = %d\nduration_s = %s\n'
+    burst = '[[flow]]\nname = "bursts"\n[flow.synthetic]\nread_ratio = 0.6\nsize = { mix = [[8192, 2], [40960, 1]] }\naccess = "zipf"\narrivals = "bursty"\nburst_factor = 8\nburst_duty = 0.1\nburst_requests = 50\nrate_iops = 1500\nduration_s = %s\n'
+    return text + loop % ("readers", "1.0", 8192, readers, ms / 1000) + loop % ("writers", "0.0", 32768, writers, ms / 1000) + burst % (ms / 1000)
 
 
 def workloads(folder, chosen):
@@ -134,6 +151,10 @@ def workloads(folder, chosen):
     yield from (("modern drive", name, modern(name)) for name in chosen["modern"])
     yield from (("priorities", f"{reads}" if levels == 3 else f"{reads}, {levels} levels", priorities(reads, levels)) for reads, levels in chosen["priorities"])
     yield from (("closed loops", f"{readers} + {writers}", closed_loops(readers, writers)) for readers, writers in chosen.get("closed loops", []))
+    longer = chosen.get("longer", {})
+    yield from (("longer", f"{name}, full", full_drive(name, 8000)) for name in longer.get("full", []))
+    yield from (("longer", f"{name}, modern", modern(name, 1200)) for name in longer.get("modern", []))
+    yield from (("out of blocks", f"{readers} + {writers}", closed_loops(readers, writers, 8000, 3000)) for readers, writers in chosen.get("out of blocks", []))
 
 
 def run(program, keep, schedulers, workload, seed):
@@ -266,24 +287,26 @@ def main():
     options.add_argument("--keep", type=Path, required=True)
     options.add_argument("--set", type=int, choices=SETS, default=max(SETS))
     options.add_argument("--seeds", type=int, default=3)
+    options.add_argument("--rows", nargs="+", metavar="TABLE", help="these schedulers, fcfs first and late among them, instead of all")
     options.add_argument("--jobs", type=int, default=1)
     options.add_argument("--out", type=Path)
     options.add_argument("--figure", type=Path)
     given = options.parse_args()
     given.keep.mkdir(parents=True, exist_ok=True)
-    schedulers = entries(given.program)
+    schedulers = given.rows or entries(given.program)
     works = list(workloads(given.traces, SETS[given.set]))
     first = 100 * given.set + 1
     jobs = [(work, seed) for seed in range(first, first + given.seeds) for work in works if work[0] != "traces" or seed == first]
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         results = [made for made in pool.map(lambda job: run(given.program, given.keep, schedulers, *job), jobs) if made]
     families = list(dict.fromkeys(family for family, *_ in results))
-    named = rows(given.program) + ["no-code mix"]
+    named = [name for name in (tomllib.loads("row = " + row)["row"]["name"] for row in schedulers) if name not in PARTS]
     text = [f"{len(results)} comparisons"]
     for measure in MEASURES:
         text += [f"\n## {measure}\n", table(results, families, measure, named)]
-    text += ["\n## Where it wins, ties, loses\n", verdicts(results, families, named)]
-    text += ["\n## By question\n"] + [f"{measure}\n\n" + table(results, families, measure, ["late", *PARTS]) + "\n" for measure in JUDGED]
+    if not given.rows:
+        text += ["\n## Where it wins, ties, loses\n", verdicts(results, families, named)]
+        text += ["\n## By question\n"] + [f"{measure}\n\n" + table(results, families, measure, ["late", *PARTS]) + "\n" for measure in JUDGED]
     (given.out.write_text if given.out else print)("\n".join(text) + "\n")
     if given.figure:
         figure(results, families, ["fcfs", "read-first-suspend", "flin", "flin-stage1", "slacker", "need", "dynalloc", "sos", "no-code mix", "late"], given.figure)

@@ -208,6 +208,13 @@ pub(crate) static COLLECT: &[Choice<dyn Collect>] = &[
         build: &|_| Box::new(collect::SemiPreemptive),
     },
     Choice {
+        name: "paced",
+        summary: "semi-preemptive, but at the hard threshold writes go between its steps, as many as it frees pages for",
+        source: "ours; model 1.1.13",
+        params: &[],
+        build: &|_| Box::new(collect::Paced),
+    },
+    Choice {
         name: "write-triggered",
         summary: "in idle time, and before a write of a plane short of pages its flow's share of what waits",
         source: "FLIN §4.3, §5.4 eq. 10; model 2.1.7",

@@ -298,6 +298,7 @@ impl Config {
             gc_hard_blocks: self.gc.hard_blocks,
             gc_start_blocks: self.gc.start_blocks,
             write_triggered_gc: false,
+            paced_gc: false,
         }
     }
 }

@@ -243,6 +243,9 @@ pub struct CollectDeclares {
     /// Writes trigger garbage collection before they are dispatched ([`quota`](super::Collect::quota)). Whose data pages hold is
     /// recorded then.
     pub write_triggered: bool,
+    /// Writes go between its steps at the hard threshold, at its pace: a place decision may then send some there
+    /// ([`Facts::paced_gc`](crate::facts::Facts::paced_gc)).
+    pub paced: bool,
     /// What the device keeps for it.
     pub keeps: Keeps,
 }
@@ -253,6 +256,7 @@ impl CollectDeclares {
         goes_first: false,
         mode: GcMode::Transactions { pausable: true },
         write_triggered: false,
+        paced: false,
         keeps: Keeps::NOTHING,
     };
 }

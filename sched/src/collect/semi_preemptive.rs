@@ -4,6 +4,8 @@
 use flashlane_core::decide::{Collect, CollectDeclares, GcMode, GcPrecedence};
 use flashlane_core::{Board, UnitId};
 
+use super::short_of_blocks;
+
 /// Semi-preemptive garbage collection.
 #[derive(Debug)]
 pub struct SemiPreemptive;
@@ -14,12 +16,7 @@ impl Collect for SemiPreemptive {
     }
 
     fn precedence(&mut self, board: &Board, unit: UnitId) -> GcPrecedence {
-        let planes = board.facts.geometry.planes_per_unit() as usize;
-        let first = unit.index() * planes;
-        let short_of_blocks = board.planes[first..first + planes]
-            .iter()
-            .any(|plane| plane.collecting && plane.free_blocks <= board.facts.gc_hard_blocks);
-        if short_of_blocks { GcPrecedence::Gc } else { GcPrecedence::User }
+        if short_of_blocks(board, unit) { GcPrecedence::Gc } else { GcPrecedence::User }
     }
 }
 

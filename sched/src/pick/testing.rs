@@ -41,6 +41,7 @@ pub(crate) fn board(dies: u32, planes: u32) -> Board {
         gc_hard_blocks: 1,
         gc_start_blocks: 2,
         write_triggered_gc: false,
+        paced_gc: false,
     };
     Board::new(facts, 1)
 }

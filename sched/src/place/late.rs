@@ -4,7 +4,8 @@
 //! cannot. A chip takes one when it has nothing in service, no read waits for it and no collection goes before a write there; companions for
 //! planes that may share its command follow while writes are left. In this it is like [`Dynamic`](super::Dynamic); but that refuses every
 //! chip for which collection waits, so that on a full drive, where collection always waits, writes starve. Here a chip is refused only
-//! when a plane of it is so short of blocks that its collection goes first.
+//! when a plane of it is so short of blocks that its collection goes first. Where collection lets writes go between its steps even then
+//! ([`Paced`](crate::collect::Paced)), such a chip takes one if no other could and collection has freed pages for it.
 //!
 //! Of the chips that could take a write the first `late_choices` in turn are compared, channels first, and the one with the plane that has
 //! most free pages takes it. Writes so go where blocks are left, and no plane has to collect much earlier than others.
@@ -14,13 +15,15 @@
 //! with most free pages, offsets drifted apart, and most commands programmed a single page.
 //!
 //! A write that has waited for `late_patience` programs is also taken by chips that reads wait for, so that reads on every chip do not
-//! keep it for ever. Where flows have priorities and the pick decision heeds them, the most urgent write goes first ([`most_urgent`]).
+//! keep it for ever. With `late_fair`, where more writes wait than the drive serves soon, the flow that has written least goes first: it waits
+//! behind few of its own writes and not behind the others' many. Where flows have priorities and the pick decision heeds them, the most urgent write goes first ([`most_urgent`]).
 
 use flashlane_core::board::{Plane, QueueKind, Service, Unit};
 use flashlane_core::decide::{PageWrite, Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, PlaneId, TxnId, UnitId};
 
+use crate::collect::paced::may_write;
 use crate::params::{Param, Values};
 use crate::pick::most_urgent;
 
@@ -42,6 +45,14 @@ pub(crate) const PARAMS: &[Param] = &[
         max: 1 << 30,
         help: "a write that has waited for this many program times is also taken by chips that reads wait for",
     },
+    Param {
+        name: "late_fair",
+        unit: "writes",
+        default: 0,
+        min: 0,
+        max: 1 << 20,
+        help: "with so many a chip waiting for one, the flow with fewest pages written goes first; 0: in order of arrival",
+    },
 ];
 
 /// The most urgent write is looked for among this many at the head of the queue.
@@ -52,6 +63,7 @@ const WINDOW: usize = 64;
 pub struct Late {
     choices: u32,
     patience: u64,
+    fair: u64,
     /// The chip that is next.
     next: Rotation,
 }
@@ -62,36 +74,49 @@ impl Late {
         Late {
             choices: values.get("late_choices") as u32,
             patience: values.get("late_patience"),
+            fair: values.get("late_fair"),
             next: Rotation::default(),
         }
     }
 
-    /// The chip that takes a write, and the plane: of the first that could take it the one with most free pages.
+    /// The chip that takes a write, and the plane: of the first that could take it the one with most free pages. One that is nearly out of
+    /// blocks takes it only where no other could.
     fn taker(&self, board: &Board, heeds_reads: bool) -> Option<(Rotation, PlaneId)> {
         let mut best = None;
-        let mut most = 0;
+        let mut most = (false, 0);
         let mut choices = self.choices;
         self.next.idle_units(board, |turn, unit| {
             if !is_free(&board.units[unit.index()], heeds_reads) {
                 return true;
             }
-            let Some((plane, free_pages)) = taking_plane(board, unit) else { return true };
-            if free_pages > most {
-                (most, best) = (free_pages, Some((turn, plane)));
+            let Some(Taker { plane, has_blocks, free_pages }) = taking_plane(board, unit) else { return true };
+            if (has_blocks, free_pages) > most {
+                (most, best) = ((has_blocks, free_pages), Some((turn, plane)));
             }
-            choices -= 1;
+            choices -= u32::from(has_blocks);
             choices > 0
         });
         best
     }
 
-    /// The write that goes next: the most urgent, `oldest` where there is one priority.
-    fn write(board: &Board, oldest: TxnId) -> TxnId {
-        if board.facts.priorities == 1 {
+    /// The write that goes next: where there are priorities the most urgent, where too many wait one of the flow that has written least, else
+    /// `oldest`.
+    fn write(&self, board: &Board, oldest: TxnId) -> TxnId {
+        if board.facts.priorities == 1 && self.fair == 0 {
             return oldest;
         }
         let waiting = board.walk(board.unplaced()).take(WINDOW).filter(|&id| board.eligible(id));
-        most_urgent(board, waiting).unwrap_or(oldest)
+        if board.facts.priorities > 1 {
+            return most_urgent(board, waiting).unwrap_or(oldest);
+        }
+        if u64::from(board.queues[board.unplaced().index()].len) < self.fair * board.units.len() as u64 {
+            return oldest;
+        }
+        let written = |id: &TxnId| {
+            let txn = board.txn(*id);
+            (board.flows[txn.flow.index()].programmed(), txn.age())
+        };
+        waiting.min_by_key(written).unwrap_or(oldest)
     }
 }
 
@@ -165,9 +190,18 @@ fn planes(board: &Board, unit: UnitId) -> impl Iterator<Item = PlaneId> + Clone 
     (unit.0 * each..(unit.0 + 1) * each).map(PlaneId)
 }
 
-/// The plane of a free unit that takes the next write, among those that may join the command of the writes the unit has already taken,
-/// and the most free pages that one of these has. `None` if there is none, or collection of a plane of the unit goes first.
-fn taking_plane(board: &Board, unit: UnitId) -> Option<(PlaneId, u32)> {
+/// A plane of a free unit that could take the next write.
+struct Taker {
+    plane: PlaneId,
+    /// Whether no plane of the unit is nearly out of blocks.
+    has_blocks: bool,
+    /// The most free pages of a plane that could.
+    free_pages: u32,
+}
+
+/// The plane of a free unit that takes the next write, among those that may join the command of the writes the unit has already taken.
+/// `None` if there is none, or collection of a plane of the unit goes first.
+fn taking_plane(board: &Board, unit: UnitId) -> Option<Taker> {
     let facts = &board.facts;
     let each = facts.geometry.planes_per_unit();
     let taken_by = board.waiting(unit, FlashOp::Program);
@@ -179,9 +213,13 @@ fn taking_plane(board: &Board, unit: UnitId) -> Option<(PlaneId, u32)> {
     let own = &board.planes[usize::from(first)..][..each as usize];
     let mut roomiest = None;
     let mut most = 0;
+    let mut has_blocks = true;
     for (plane, slot) in own.iter().zip(0..) {
         if plane.collecting && plane.free_blocks <= facts.gc_hard_blocks {
-            return None;
+            if !facts.paced_gc || (has_blocks && !may_write(board, unit)) {
+                return None;
+            }
+            has_blocks = false;
         }
         let fits = plane.has_free_page && (taken == 0 || joins(board, unit, slot, taken));
         if fits && plane.free_pages > most {
@@ -192,7 +230,7 @@ fn taking_plane(board: &Board, unit: UnitId) -> Option<(PlaneId, u32)> {
     if facts.multi_plane && facts.same_page[FlashOp::Program.index()] {
         slot = hindmost(board, own, taken, slot);
     }
-    Some((PlaneId(first + slot as u16), most))
+    Some(Taker { plane: PlaneId(first + slot as u16), has_blocks, free_pages: most })
 }
 
 /// The plane of the die of `slot` whose next page is hindmost, `slot` itself among equals, if no write has been taken for that die;
@@ -272,7 +310,7 @@ impl Place for Late {
         let waited = board.now.since(board.txn(oldest).enqueued).ns();
         if let Some((turn, plane)) = self.taker(board, waited <= self.patience) {
             self.next = turn.behind(board);
-            let write = if waited > self.patience { oldest } else { Late::write(board, oldest) };
+            let write = if waited > self.patience { oldest } else { self.write(board, oldest) };
             return Some(Placement { write, to: plane });
         }
         // Nothing runs and no plane has a free page: the next unit takes the write, and reports the shortage or collects.

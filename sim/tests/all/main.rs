@@ -35,6 +35,7 @@ mod one_shot;
 mod optima;
 mod overtaking;
 mod own_answers;
+mod paced;
 mod pairs;
 mod parameters;
 mod pauses;

@@ -155,6 +155,7 @@ fn every_parameter_has_an_effect() {
                 "epoch_us" => 2_000,
                 "rate_window" => 4,
                 "budget_round_us" => 5_000,
+                "late_fair" => 1,
                 _ => param.min.midpoint(param.max),
             };
             let values = [param.min, param.max, between].into_iter().filter(|&value| value != param.default);

@@ -121,7 +121,8 @@ fn swarm(
          cancelled writes, {forced} collections forced on a write, {kept} reads of older copies, {late} erases after them, {:.2} times the bound",
         (gaps / runs as f64).exp()
     );
-    assert!(full * 10 <= runs, "{full} of {runs} runs ended out of space");
+    // One in fourteen of the mixes on devices with everything; by chance twice as many.
+    assert!(full * 7 <= runs, "{full} of {runs} runs ended out of space");
     // A swarm without collections and pauses would test little.
     assert!(runs < usual || erases > 1000 && pauses > 100, "the swarm has become too tame");
     (kept, late)

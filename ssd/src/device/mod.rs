@@ -251,7 +251,8 @@ fn facts_under(config: &Config, scheduler: &Scheduler) -> Facts {
     if !scheduler.pick.declares().per_priority_queues {
         facts.priorities = 1;
     }
-    facts.write_triggered_gc = scheduler.collect.declares().write_triggered;
+    let collect = scheduler.collect.declares();
+    (facts.write_triggered_gc, facts.paced_gc) = (collect.write_triggered, collect.paced);
     facts
 }
 

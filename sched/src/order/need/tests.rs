@@ -50,6 +50,7 @@ fn board(chips: u32) -> Board {
         gc_hard_blocks: 1,
         gc_start_blocks: 2,
         write_triggered_gc: false,
+        paced_gc: false,
     };
     Board::new(facts, 1)
 }

@@ -112,6 +112,31 @@ fn a_chip_is_refused_when_a_plane_of_it_is_nearly_out_of_blocks() {
     }
 }
 
+/// Under paced collection a chip nearly out of blocks takes a write where no other could and collection has freed a page for it: here two
+/// moves a page.
+#[test]
+fn a_chip_nearly_out_of_blocks_takes_writes_at_the_pace_of_its_collection() {
+    for (moves, paced, takes) in [(1, true, false), (2, true, true), (9, false, false)] {
+        let mut board = chips(1, 2, 1);
+        (board.facts.paced_gc, board.facts.geometry.pages_per_block) = (paced, 6);
+        for unit in 0..2 {
+            let plane = &mut board.planes[unit];
+            (plane.free_blocks, plane.collecting, plane.victim_pages) = (3, true, 4);
+            let counters = &mut board.units[unit].counters;
+            (counters.last_write, counters.moves) = (1, moves);
+            board.units[unit].gc.reads = 7;
+        }
+        // Both, and then the one with more free pages.
+        board.planes[1].free_pages += 1;
+        assert_eq!(plane(&mut late(&board), &mut board), takes.then_some(1), "{moves} moves, paced: {paced}");
+        // One that has blocks goes before it, with one choice too.
+        board.planes[0].free_blocks = 4;
+        assert_eq!(plane(&mut choosing(&board, 1), &mut board), Some(0));
+        serve(&mut board, 0, Service::Busy);
+        assert_eq!(plane(&mut late(&board), &mut board), takes.then_some(1));
+    }
+}
+
 /// After 50 programs of 1,325 us a write is also taken by a chip that a read waits for.
 #[test]
 fn reads_do_not_keep_a_write_for_ever() {
@@ -192,6 +217,32 @@ fn a_wait_counts_twice_a_step_of_priority() {
     assert_eq!(late.place_at_dispatch(&board, old).map(|placed| placed.write), Some(old));
 }
 
+/// With `late_fair` the flow that has written least goes first while more writes wait than that a chip, its oldest one; without it, or with
+/// fewer waiting, or a write out of patience, the oldest.
+#[test]
+fn the_flow_that_has_written_least_goes_first_where_many_wait() {
+    let facts = chips(2, 1, 1).facts;
+    for (fair, waited, first) in [(0, 900, 0), (1, 900, 2), (2, 900, 2), (3, 900, 0), (1, 66_250_001, 0)] {
+        let mut board = Board::new(facts.clone(), 3);
+        board.planes.iter_mut().for_each(|plane| (plane.has_free_page, plane.free_pages) = (true, 9));
+        board.now = Time::from_ns(1_000_000_000_000);
+        for (flow, pages) in board.flows.iter_mut().zip([7, 3, 5]) {
+            (0..pages).for_each(|_| flow.page_programmed());
+        }
+        let of_flow = [(0, waited), (2, 800), (1, 700), (1, 600)];
+        let writes = of_flow.map(|(flow, waited)| {
+            let id = waits(&mut board, 0, waited);
+            board.txn_mut(id).flow = flashlane_core::FlowId(flow);
+            id
+        });
+        let set = &[("late_fair", fair)];
+        let mut late = Late::of(&Values { params: PARAMS, set, known: None });
+        late.prepare(&board);
+        let placed = late.place_at_dispatch(&board, writes[0]).map(|placed| placed.write);
+        assert_eq!(placed, Some(writes[first]), "from {fair} writes a chip, the oldest has waited for {waited} ns");
+    }
+}
+
 /// If nothing runs or waits and no plane has a free page, the next chip gets the write, so that it reports the shortage or
 /// collects; with anything under way the write waits.
 #[test]
@@ -204,8 +255,20 @@ fn no_plane_has_room() {
     assert_eq!(plane(&mut late, &mut board), None);
 }
 
+/// Whether a chip of these planes has collected as much since its last write as that costs, by counting: pages are moved one at a time, and whenever
+/// the moves of all its victims are made, the pages that these lacked are free.
+fn has_earned_a_write(planes: &[Plane], counters: &flashlane_core::board::UnitCounters) -> bool {
+    let victims = planes.iter().filter(|plane| plane.collecting);
+    let (valid, all) = victims.fold((0, 0), |(v, n), plane| (v + u64::from(plane.victim_pages), n + 16));
+    let (mut moved, mut earned) = (0, 0);
+    while moved < counters.moves + counters.erases {
+        (moved, earned) = (moved + 1, earned + all - valid);
+    }
+    moved > 0 && (valid == 0 || earned / valid >= counters.last_write)
+}
+
 /// The law of `late`, on random boards: a write is bound to a chip if and only if one could take it whose collection does not go first,
-/// and to such a chip only; with as many choices as chips no plane that could take it has more free pages than one of that chip.
+/// and to such a chip only, and under paced collection to one nearly out of blocks only if no other could; with as many choices as chips no plane that could take it has more free pages than one of that chip.
 #[test]
 fn no_write_binds_where_blocks_run_out_while_others_have_room() {
     let mut x = 88_172_645_463_325_252u64;
@@ -215,16 +278,19 @@ fn no_write_binds_where_blocks_run_out_while_others_have_room() {
         x ^= x << 17;
         x % below
     };
-    let mut seen = [0; 2];
+    let mut seen = [0; 3];
     for case in 0..20_000 {
         let mut board = chips(2, 2, 2);
         board.facts.same_page[1] = sample(2) == 0;
+        (board.facts.paced_gc, board.facts.geometry.pages_per_block) = (sample(2) == 0, 16);
         for plane in &mut board.planes {
             (plane.free_blocks, plane.collecting) = (2 + sample(5) as u32, sample(2) == 0);
             (plane.has_free_page, plane.free_pages) = (sample(4) > 0, 1 + sample(9) as u32);
-            plane.next_page = sample(16) as u32;
+            (plane.next_page, plane.victim_pages) = (sample(16) as u32, sample(16) as u32);
         }
         for unit in 0..board.units.len() {
+            let counters = &mut board.units[unit].counters;
+            (counters.last_write, counters.moves, counters.erases) = (1 + sample(2), sample(5), sample(2));
             serve(&mut board, unit, if sample(2) == 0 { Service::Idle } else { Service::Busy });
             board.units[unit].set_waiting([u32::from(sample(3) == 0), 0]);
         }
@@ -237,11 +303,15 @@ fn no_write_binds_where_blocks_run_out_while_others_have_room() {
             let unit = board.home_of(plane).0;
             let state = &board.units[unit.index()];
             let own = &board.planes[unit.index() * 2..unit.index() * 2 + 2];
-            let goes_first = own.iter().any(|plane| plane.collecting && plane.free_blocks <= 3);
+            let short = own.iter().any(|plane| plane.collecting && plane.free_blocks <= 3);
             let free = state.service == Service::Idle && state.waiting(FlashOp::Read) == 0;
-            free && !goes_first && board.plane(plane).has_free_page
+            let goes = !short || board.facts.paced_gc && has_earned_a_write(own, &state.counters);
+            (free && goes && board.plane(plane).has_free_page).then_some((short, plane))
         };
-        let takers: Vec<PlaneId> = (0..8).map(PlaneId).filter(could).collect();
+        // Of them those with blocks, if there are any.
+        let able: Vec<(bool, PlaneId)> = (0..8).map(PlaneId).filter_map(|plane| could(&plane)).collect();
+        let all_short = able.iter().all(|(short, _)| *short);
+        let takers: Vec<PlaneId> = able.iter().filter(|(short, _)| *short == all_short).map(|it| it.1).collect();
         let idle = board.units.iter().all(|unit| unit.service == Service::Idle && unit.user_waiting() == 0);
         match placed {
             Some(plane) if !takers.is_empty() => {
@@ -258,6 +328,7 @@ fn no_write_binds_where_blocks_run_out_while_others_have_room() {
             assert_eq!(beside, roomiest(&mut takers.iter()), "case {case}");
         }
         seen[usize::from(takers.is_empty())] += 1;
+        seen[2] += usize::from(all_short && !takers.is_empty());
     }
     assert!(seen.iter().all(|&seen| seen > 500), "{seen:?}");
 }
