@@ -37,7 +37,7 @@ mod linux {
     use flashlane_core::Op;
     use flashlane_outputs::shown;
     use flashlane_report::metrics::Histogram;
-    use flashlane_serve::{Live, Options, Place, PowerCut, Ready, Report};
+    use flashlane_serve::{Backing, Live, Options, PowerCut, Ready, Report};
     use flashlane_sim::Drive;
 
     use crate::args::{CtlArgs, CtlCommand, ServeArgs};
@@ -91,11 +91,11 @@ mod linux {
     }
 
     /// What is served, and where its bytes are.
-    fn head(title: &str, drive: &Drive, data: &Place) -> String {
+    fn head(title: &str, drive: &Drive, data: &Backing) -> String {
         let mut text = format!("{title} under {}, {} GB", drive.scheduler, gigabytes(drive.bytes));
         let _ = match data {
-            Place::Memory => writeln!(text, "; contents in memory, lost when the server ends or is killed"),
-            Place::File(path) => writeln!(text, "; contents in {}\n{}", shown::path(path), drive.start),
+            Backing::Memory => writeln!(text, "; contents in memory, lost when the server ends or is killed"),
+            Backing::File(path) => writeln!(text, "; contents in {}\n{}", shown::path(path), drive.start),
         };
         if drive.has_volatile_writes {
             text.push_str(
@@ -141,7 +141,7 @@ mod linux {
 
     /// Where the state of the drive is from one session to the next; nowhere if its contents are in memory.
     fn state_file(args: &ServeArgs) -> Result<Option<PathBuf>, Failure> {
-        let Place::File(data) = &args.data else { return Ok(None) };
+        let Backing::File(data) = &args.data else { return Ok(None) };
         let state = kept_state(data)?;
         args.record.iter().try_for_each(|record| check_record(record, data, &state))?;
         Ok(Some(state))

@@ -79,7 +79,7 @@ fn others(key: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// The keys whose values are multiplied to give what the error is about: the message must name that itself.
+/// The keys whose product the error is about. The product is no key, so the message names it.
 fn factors(key: &str) -> Option<&'static [&'static str]> {
     Some(match key {
         "units on a channel (chips, or chips times dies)" => {

@@ -19,7 +19,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use rustix::io::Errno;
 
-use crate::Place;
+use crate::Backing;
 use crate::chunks::{CHUNK, Chunks};
 use crate::power_cut::Draw;
 use crate::volatile::{DurablePage, Undo, VolatilePage};
@@ -71,11 +71,11 @@ impl Contents {
     ///
     /// # Errors
     /// A file that cannot be opened or has another size, by its name.
-    pub(crate) fn open(place: &Place, bytes: u64, page_bytes: u32) -> Result<Contents, String> {
+    pub(crate) fn open(place: &Backing, bytes: u64, page_bytes: u32) -> Result<Contents, String> {
         let store = |medium| Store { medium, page_bytes: page_bytes.into(), undo: Undo::default() };
         match place {
-            Place::Memory => Ok(Contents::Memory(store(Medium::Memory(Memory::default())))),
-            Place::File(path) => {
+            Backing::Memory => Ok(Contents::Memory(store(Medium::Memory(Memory::default())))),
+            Backing::File(path) => {
                 let file = open(path, bytes).map_err(|why| format!("--data {}: {why}", shown::path(path)))?;
                 let medium = Medium::of(file, path).map_err(|why| format!("--data {}: {why}", shown::path(path)))?;
                 let worker = Worker::start(store(medium));
@@ -464,7 +464,7 @@ mod tests {
     fn what_was_written_is_read() {
         let folder = tempfile::tempdir().expect("a folder");
         let size = 3 * CHUNK;
-        for place in [Place::Memory, Place::File(folder.path().join("drive"))] {
+        for place in [Backing::Memory, Backing::File(folder.path().join("drive"))] {
             let mut contents = Contents::open(&place, size, 4096).expect("contents");
             let mut plain = vec![0; size as usize];
             for (offset, length, byte) in
@@ -495,7 +495,7 @@ mod tests {
     fn zeroes_are_written_where_the_file_system_has_none() {
         let Ok(folder) = tempfile::tempdir_in("/dev/shm") else { return };
         let size = 3 << 20;
-        let mut contents = Contents::open(&Place::File(folder.path().join("drive")), size, 4096).expect("contents");
+        let mut contents = Contents::open(&Backing::File(folder.path().join("drive")), size, 4096).expect("contents");
         let mut plain = vec![7; size as usize];
         write(&mut contents, 0, &plain);
         for (offset, length, keep) in [(500, 1_500_000, true), (2_000_000, 3, true), (2_100_000, 40_000, false)] {
@@ -510,7 +510,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("other");
         std::fs::write(&path, [1; 4096]).expect("written");
-        let place = Place::File(path.clone());
+        let place = Backing::File(path.clone());
         let why = Contents::open(&place, 8192, 4096).expect_err("another drive");
         assert!(why.contains("has 4096 bytes, and the drive has 8192"), "{why}");
         assert_eq!(std::fs::read(&path).expect("the file"), [1; 4096], "it is as it was");
@@ -519,7 +519,7 @@ mod tests {
         assert!(why.contains("is used by another process"), "{why}");
         drop(first);
         Contents::open(&place, 4096, 4096).expect("free again");
-        let why = Contents::open(&Place::File(folder.path().to_owned()), 4096, 4096).expect_err("a folder");
+        let why = Contents::open(&Backing::File(folder.path().to_owned()), 4096, 4096).expect_err("a folder");
         assert!(why.starts_with("--data "), "{why}");
     }
 }

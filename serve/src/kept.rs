@@ -13,12 +13,12 @@ use flashlane_ssd::config::Config;
 pub(crate) struct Kept(PathBuf);
 
 impl Kept {
-    /// The state in this file, which is taken away, since the drive goes on from it: none is left if the server is killed. A record that begins in
-    /// it gets it beside itself.
+    /// Removes the state, since the drive goes on from it: none is left if the server is killed. A record that begins in it gets it
+    /// beside itself.
     ///
     /// # Errors
-    /// A file that cannot be written, in words.
-    pub(crate) fn of(state: &Path, record: Option<&Path>) -> Result<Kept, String> {
+    /// A file that cannot be written or removed, in words; the state is still there then.
+    pub(crate) fn take_away(state: &Path, record: Option<&Path>) -> Result<Kept, String> {
         if let Some(record) = record {
             let copy = used_file(record);
             copied(state, &copy).map_err(|why| {

@@ -5,8 +5,8 @@
 //! disturbs no other; and that the memory a client can make the server hold is bounded.
 
 mod address;
+mod backing;
 pub mod nbd;
-mod place;
 mod power_cut;
 mod snapshot;
 mod statistics;
@@ -39,7 +39,7 @@ mod server;
 mod volatile;
 
 pub use address::Address;
-pub use place::Place;
+pub use backing::Backing;
 pub use power_cut::PowerCut;
 pub use snapshot::{Snapshot, UnitView};
 pub use statistics::{ExportReport, Message, Report, lateness};
@@ -56,7 +56,7 @@ mod linux {
 
     pub use crate::control::{Asker, send};
     use crate::server::Server;
-    use crate::{Address, Message, Place, Report};
+    use crate::{Address, Backing, Message, Report};
 
     /// How a drive is served.
     #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ mod linux {
         /// The empty folder at which its exports are mounted as files.
         pub fuse: Option<std::path::PathBuf>,
         /// Where its bytes are.
-        pub data: Place,
+        pub data: Backing,
         /// Real seconds that a simulated one takes.
         pub time_scale: f64,
         /// How long before an event the server stops sleeping and polls.
@@ -94,7 +94,7 @@ mod linux {
             Options {
                 nbd: None,
                 fuse: None,
-                data: Place::Memory,
+                data: Backing::Memory,
                 time_scale: 1.0,
                 spin: Duration::from_micros(20),
                 record: None,

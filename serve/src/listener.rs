@@ -76,7 +76,7 @@ impl Listener {
     }
 }
 
-/// Why nobody can listen there.
+/// Why an address cannot be listened at.
 pub(crate) fn reason(why: &io::Error) -> String {
     match why.kind() {
         io::ErrorKind::AddrInUse => "it is in use, as by another server".to_owned(),

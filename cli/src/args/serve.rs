@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{Args, Subcommand};
-use flashlane_serve::{Address, Place};
+use flashlane_serve::{Address, Backing};
 
 use super::run::Workload;
 
@@ -30,8 +30,8 @@ pub struct ServeArgs {
 
     /// File with the drive's contents, made if there is none; or the word memory: they are lost when the server ends or is killed (a file of that
     /// name is ./memory)
-    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(Place::from), default_value = "memory")]
-    pub data: Place,
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(Backing::from), default_value = "memory")]
+    pub data: Backing,
 
     /// Record what the drive is given to this new file, which `run`, `compare` and `explain` replay
     #[arg(long, value_name = "FILE")]

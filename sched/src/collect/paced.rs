@@ -1,9 +1,9 @@
 //! Paced garbage collection: as semi-preemptive, but at the hard threshold of free blocks writes go between its steps, at the pace at which
 //! it frees pages (model 1.1.13).
 //!
-//! Collection that goes first until its victim is erased makes writes wait for hundreds of page moves, and where all chips run out of
-//! blocks together nobody can write meanwhile. Yet an open block still has pages then. To erase a victim with `v` valid pages of `n` takes `v` moves and frees
-//! `n - v` pages, so a write that waits until `v / (n - v)` pages have been moved for each page of the write before takes no more than is freed.
+//! If collection goes first until its victim is erased, writes wait for hundreds of page moves, and when all chips reach the threshold
+//! together no write goes anywhere, although open blocks still have free pages. To erase a victim with `v` valid pages of `n` takes `v` moves
+//! and frees `n - v` pages: a write that waits for `v / (n - v)` moves for each page of the write before takes no more pages than are freed.
 
 use flashlane_core::decide::{Collect, CollectDeclares, GcPrecedence};
 use flashlane_core::transaction::FlashOp;

@@ -115,7 +115,7 @@ fn refuse(option: u32, out: &mut Vec<u8>) -> Result<Step, Close> {
         // It can only be refused by closing the connection.
         EXPORT_NAME => Err(Close::Full),
         INFO | GO | LIST => {
-            reply(out, option, POLICY, b"the server has as many connections as it serves; close one");
+            reply(out, option, POLICY, b"all connections that the server allows are in use; close one");
             Ok(Step::default())
         }
         _ => {

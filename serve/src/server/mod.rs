@@ -134,7 +134,7 @@ impl Server {
         // The last of the files, as they are there to stay.
         let record = options.record.as_ref().map(|path| Record::create(path, &drive.record_head)).transpose()?;
         let begun = options.record.as_deref().filter(|_| drive.is_used);
-        let kept = options.state.as_ref().map(|state| Kept::of(state, begun)).transpose()?;
+        let kept = options.state.as_ref().map(|state| Kept::take_away(state, begun)).transpose()?;
         let mut simulated = RealTime::new(drive.device, options.time_scale);
         if options.power_cut.is_some() || options.control.is_some() {
             simulated.follow_buffer();

@@ -2,8 +2,8 @@
 
 use flashlane_core::PlaneId;
 use flashlane_core::board::Board;
-use flashlane_core::decide::{PageWrite, Place as Placing};
-use flashlane_serve::{Address, Options, Place};
+use flashlane_core::decide::{PageWrite, Place};
+use flashlane_serve::{Address, Backing, Options};
 use flashlane_ssd::Device;
 
 use super::client::Client;
@@ -12,7 +12,7 @@ use super::{SCENARIO, Served};
 /// Puts every page on one plane, which is full before the drive is.
 struct OnePlane;
 
-impl Placing for OnePlane {
+impl Place for OnePlane {
     fn plane(&mut self, _: &Board, _: PageWrite) -> PlaneId {
         PlaneId(0)
     }
@@ -25,7 +25,7 @@ fn after_a_fault_everything_fails() {
     let socket = folder.path().join("socket");
     let options = Options {
         nbd: Some(Address::Unix(socket.clone())),
-        data: Place::File(folder.path().join("contents")),
+        data: Backing::File(folder.path().join("contents")),
         time_scale: 0.01,
         state: Some(folder.path().join("contents.state")),
         control: Some(folder.path().join("ctl")),

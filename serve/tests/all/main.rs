@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use client::{Client, greeted};
 use flashlane_scenario::Scenario;
-use flashlane_serve::{Message, Options, Place, Report, Stop, open};
+use flashlane_serve::{Backing, Message, Options, Report, Stop, open};
 use flashlane_sim::Drive;
 
 /// Two tenants on a small fast drive.
@@ -58,11 +58,11 @@ struct Served {
 }
 
 impl Served {
-    fn begin(socket: &Path, data: Place, time_scale: f64) -> Served {
+    fn begin(socket: &Path, data: Backing, time_scale: f64) -> Served {
         Served::recorded(socket, data, time_scale, SCENARIO.to_owned(), None)
     }
 
-    fn recorded(socket: &Path, data: Place, time_scale: f64, text: String, record: Option<PathBuf>) -> Served {
+    fn recorded(socket: &Path, data: Backing, time_scale: f64, text: String, record: Option<PathBuf>) -> Served {
         let control = Some(socket.with_extension("ctl"));
         let nbd = Some(flashlane_serve::Address::Unix(socket.to_owned()));
         let options = Options { nbd, data, time_scale, record, control, ..Options::default() };
@@ -117,7 +117,7 @@ fn mixed(seed: u64) -> impl FnMut(u64) -> u64 {
 fn what_was_written_is_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("contents");
-    for (place, structured) in [(Place::Memory, false), (Place::File(file.clone()), true)] {
+    for (place, structured) in [(Backing::Memory, false), (Backing::File(file.clone()), true)] {
         let socket = folder.path().join("socket");
         let served = Served::begin(&socket, place.clone(), 0.01);
         let mut one = Client::open(&socket, "backup", structured);
@@ -174,8 +174,8 @@ fn what_was_written_is_read() {
         let mut later = Client::open(&socket, "backup", structured);
         let kept = later.read(0, 4 << 20);
         match place {
-            Place::Memory => assert!(kept.iter().all(|byte| *byte == 0), "memory is lost"),
-            Place::File(_) => assert!(kept == plain, "the file is kept"),
+            Backing::Memory => assert!(kept.iter().all(|byte| *byte == 0), "memory is lost"),
+            Backing::File(_) => assert!(kept == plain, "the file is kept"),
         }
         again.end();
     }
@@ -188,7 +188,7 @@ fn what_was_written_is_read() {
 fn exports_are_views_of_one_drive() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("socket");
-    let served = Served::begin(&socket, Place::Memory, 0.01);
+    let served = Served::begin(&socket, Backing::Memory, 0.01);
     let [mut db, mut backup, mut spare] = ["db", "backup", "spare1"].map(|export| Client::open(&socket, export, true));
     assert_eq!(db.bytes, backup.bytes);
     assert!(spare.bytes >= 2 * db.bytes);
@@ -209,7 +209,7 @@ fn exports_are_views_of_one_drive() {
 fn commands_take_their_time() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("socket");
-    let served = Served::begin(&socket, Place::Memory, 100.0);
+    let served = Served::begin(&socket, Backing::Memory, 100.0);
     let mut client = Client::open(&socket, "db", false);
     let began = Instant::now();
     client.read(0, 4096);
@@ -227,7 +227,7 @@ fn commands_take_their_time() {
 fn bad_clients_disturb_nobody() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("socket");
-    let served = Served::begin(&socket, Place::Memory, 0.01);
+    let served = Served::begin(&socket, Backing::Memory, 0.01);
     let mut good = Client::open(&socket, "db", false);
     good.write(0, &[5; 4096]);
     let closed = |mut stream: std::os::unix::net::UnixStream| {
@@ -292,7 +292,7 @@ fn bad_clients_disturb_nobody() {
 fn a_client_that_takes_no_answers_is_read_no_further() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("socket");
-    let served = Served::begin(&socket, Place::Memory, 0.01);
+    let served = Served::begin(&socket, Backing::Memory, 0.01);
     let mut greedy = Client::open(&socket, "db", false);
     greedy.socket.set_write_timeout(Some(Duration::from_millis(300))).expect("a limit");
     let head = |cookie: u64| {
@@ -321,7 +321,7 @@ fn a_client_that_takes_no_answers_is_read_no_further() {
 fn commands_that_wait_are_answered() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("socket");
-    let served = Served::begin(&socket, Place::Memory, 0.01);
+    let served = Served::begin(&socket, Backing::Memory, 0.01);
     let client = Client::open(&socket, "db", false);
     let mut sender = client.again();
     let mut receiver = client;
@@ -384,7 +384,7 @@ fn a_handshake_has_a_limit() {
 fn connections_beyond_the_limit_get_an_error_or_are_closed() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("socket");
-    let served = Served::begin(&socket, Place::Memory, 0.01);
+    let served = Served::begin(&socket, Backing::Memory, 0.01);
     let mut all: Vec<Client> = (0..256).map(|_| Client::open(&socket, "db", false)).collect();
     let ask = |options: &[u8]| {
         let mut client = greeted(&socket);
@@ -400,7 +400,7 @@ fn connections_beyond_the_limit_get_an_error_or_are_closed() {
     let (policy, bye) = (answers.len() - 20 - 20 - 58, answers.len() - 20);
     assert_eq!(answers[8..16], *b"\0\0\0\x08\x80\0\0\x01");
     assert_eq!(answers[policy + 8..policy + 16], *b"\0\0\0\x07\x80\0\0\x02");
-    assert_eq!(answers[policy + 20..bye], *b"the server has as many connections as it serves; close one");
+    assert_eq!(answers[policy + 20..bye], *b"all connections that the server allows are in use; close one");
     assert_eq!(answers[bye + 8..bye + 16], *b"\0\0\0\x02\0\0\0\x01");
     assert_eq!(ask(b"IHAVEOPT\0\0\0\x01\0\0\0\x02db"), b"", "the old way has no refusal");
     assert_eq!(all[0].read(0, 512), [0; 512]);

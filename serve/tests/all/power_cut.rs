@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use flashlane_serve::{Address, Options, Place, PowerCut, send};
+use flashlane_serve::{Address, Backing, Options, PowerCut, send};
 
 use super::client::Client;
 use super::{FLUSH, SCENARIO, Served, TRIM, WRITE_ZEROES, mixed, with_key};
@@ -110,7 +110,7 @@ fn cut(folder: &Path, seed: u64, buffer: &str, lies_about_flushes: bool) -> (usi
     let path = |name: &str| folder.join(format!("{seed}{name}"));
     let options = Options {
         nbd: Some(Address::Unix(path("socket"))),
-        data: Place::File(path("contents")),
+        data: Backing::File(path("contents")),
         spin: Duration::ZERO,
         control: Some(path("ctl")),
         lies_about_flushes,
@@ -200,7 +200,7 @@ fn a_protected_buffer_loses_nothing() {
 fn slow(folder: &Path, power_cut: u64) -> Options {
     Options {
         nbd: Some(Address::Unix(folder.join("socket"))),
-        data: Place::File(folder.join("contents")),
+        data: Backing::File(folder.join("contents")),
         time_scale: 100.0,
         spin: Duration::ZERO,
         state: Some(folder.join("contents.state")),

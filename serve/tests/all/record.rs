@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flashlane_core::Op;
 use flashlane_scenario::Scenario;
-use flashlane_serve::{Place, Report, send};
+use flashlane_serve::{Backing, Report, send};
 use flashlane_sim::{ObserverOptions, Outcome, run_observed};
 
 use super::client::Client;
@@ -23,7 +23,7 @@ const SLC: &str = "slc = { static_blocks = 3, dynamic = true, bits = 2, read_ns 
 /// Serves random commands, and records them.
 fn served(folder: &Path, text: String, requests: usize, changes: &[(u64, &str)]) -> (std::path::PathBuf, Report) {
     let (socket, record) = (folder.join("socket"), folder.join("record"));
-    let served = Served::recorded(&socket, Place::Memory, 1.0, text, Some(record.clone()));
+    let served = Served::recorded(&socket, Backing::Memory, 1.0, text, Some(record.clone()));
     asked(&socket, requests, changes);
     (record, served.end())
 }
@@ -114,7 +114,7 @@ fn a_replay_is_equal_to_the_nanosecond() {
 fn a_line_that_is_cut_off_is_left_out() {
     let folder = tempfile::tempdir().expect("a folder");
     let (socket, record) = (folder.path().join("socket"), folder.path().join("one.record"));
-    let served = Served::recorded(&socket, Place::Memory, 0.01, SCENARIO.to_owned(), Some(record.clone()));
+    let served = Served::recorded(&socket, Backing::Memory, 0.01, SCENARIO.to_owned(), Some(record.clone()));
     let mut client = Client::open(&socket, "backup", false);
     (0..3).for_each(|at| drop(client.read(at << 14, 4096)));
     served.end();
@@ -136,7 +136,7 @@ fn session(folder: &Path, name: &str, text: &str) {
     let (record, state) = (path(&format!("{name}.record")), path("contents.state"));
     let options = flashlane_serve::Options {
         nbd: Some(flashlane_serve::Address::Unix(path("socket"))),
-        data: Place::File(path("contents")),
+        data: Backing::File(path("contents")),
         time_scale: 0.2,
         record: Some(record.clone()),
         state: Some(state.clone()),

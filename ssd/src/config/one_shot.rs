@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::error::{ConfigError, HOUR, error, range};
+use super::check::{ConfigError, HOUR, error, range};
 use super::{Config, FullCache, Latency, PageTimes, Service};
 
 impl Config {

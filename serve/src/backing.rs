@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// Where the bytes are kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum Backing {
     /// In memory, until the server ends.
     Memory,
     /// In this file, which is made if there is none.
@@ -12,10 +12,10 @@ pub enum Place {
 }
 
 /// As a user names it: the word `memory`, or a file. A file of that name is `./memory`.
-impl From<PathBuf> for Place {
-    fn from(named: PathBuf) -> Place {
-        // Paths with and without `./` are equal; texts are not.
-        if named.as_os_str() == Path::new("memory").as_os_str() { Place::Memory } else { Place::File(named) }
+impl From<PathBuf> for Backing {
+    fn from(named: PathBuf) -> Backing {
+        // As a path it would equal `./memory`; as text it does not.
+        if named.as_os_str() == Path::new("memory").as_os_str() { Backing::Memory } else { Backing::File(named) }
     }
 }
 
@@ -25,9 +25,9 @@ mod tests {
 
     #[test]
     fn only_the_word_memory_means_memory() {
-        assert_eq!(Place::from(PathBuf::from("memory")), Place::Memory);
+        assert_eq!(Backing::from(PathBuf::from("memory")), Backing::Memory);
         for file in ["./memory", "Memory", "memory.img", "a/memory", "memory/"] {
-            assert_eq!(Place::from(PathBuf::from(file)), Place::File(file.into()));
+            assert_eq!(Backing::from(PathBuf::from(file)), Backing::File(file.into()));
         }
     }
 }
