@@ -1,31 +1,17 @@
 "use strict";
 (() => {
-  const $ = (id) => document.getElementById(id);
-  const root = document.documentElement;
+  const { $, time, colour, axis, start } = page;
   const bands = JSON.parse($("bands").textContent);
-  const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 
-  // A figure as people read it: times in the largest unit that leaves a whole part.
-  const UNITS = [["ns", 1], ["\u00b5s", 1e3], ["ms", 1e6], ["s", 1e9]];
+  // A figure as people read it.
   const shown = (unit, value, figures = 4) => {
     if (value == null) return "-";
     if (unit === "change") return (value > 0 ? "+" : "") + Number(value.toPrecision(figures)) + "%";
-    if (unit !== "ns") return Number(value.toPrecision(figures)).toLocaleString("en", { maximumSignificantDigits: figures });
-    const [name, size] = UNITS.find(([, size]) => Math.abs(value) < 999.95 * size) || UNITS[3];
-    return Number((value / size).toPrecision(figures)) + " " + name;
+    if (unit === "ns") return time(value, figures);
+    return Number(value.toPrecision(figures)).toLocaleString("en", { maximumSignificantDigits: figures });
   };
   // The title of an axis. Times have their unit at each number.
   const titled = (text, unit) => (unit == null || unit === "ns" || unit === "change" ? text : `${text}, ${unit}`);
-
-  const axis = (extra) => ({
-    stroke: () => colour("--muted"),
-    grid: { stroke: () => colour("--line"), width: 1 },
-    ticks: { stroke: () => colour("--line"), width: 1 },
-    font: "12px system-ui, sans-serif",
-    labelFont: "12px system-ui, sans-serif",
-    labelSize: 22,
-    ...extra,
-  });
 
   // The places of an axis on paper: its numbers, or 0, 1, 2 for words.
   const places = (axis) => axis.numbers ?? axis.labels.map((_, i) => i);
@@ -140,30 +126,10 @@
     $("charts").dataset.drawn = JSON.stringify(drawn);
   };
 
-  const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-  const drawAll = () => {
-    $("theme").textContent = dark() ? "Light" : "Dark";
-    draw();
-  };
-  $("theme").addEventListener("click", () => {
-    root.dataset.theme = dark() ? "light" : "dark";
-    drawAll();
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   document.querySelectorAll("#controls select").forEach((select) => select.addEventListener("change", draw));
-  let resizing = 0;
-  addEventListener("resize", () => {
-    cancelAnimationFrame(resizing);
-    resizing = requestAnimationFrame(() => charts.forEach((made) => made.setSize({ width: Math.max(280, made.root.parentNode.clientWidth), height: 320 })));
-  });
-  $("theme").hidden = false;
   $("controls").hidden = bands.axes.length === 0;
-  if (bands.axes.length) {
-    drawAll();
-  } else {
-    $("charts").textContent = "Seeds and schedulers are the only axes: there is nothing to draw figures against.";
-  }
-  // Whether anything is wider than the window: for the test.
-  root.dataset.wide = String(root.scrollWidth > root.clientWidth);
-  root.dataset.ready = "true";
+  start(() => {
+    if (bands.axes.length) draw();
+    else $("charts").textContent = "Seeds and schedulers are the only axes: there is nothing to draw figures against.";
+  });
 })();

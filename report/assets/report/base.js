@@ -1,22 +1,12 @@
 "use strict";
-// What all parts of the page share: the data, times as text, colours, which schedulers are shown. `summary` has the single figures of
+// What all parts of the report share: the data, numbers as text, which schedulers are shown. `summary` has the single figures of
 // summary.json by their keys, `lines` what charts draw (results/report/lines.rs).
 const flashlane = (() => {
-  const $ = (id) => document.getElementById(id);
-  const root = document.documentElement;
+  const { $, root, time } = page;
   const summary = JSON.parse($("summary").textContent);
   const lines = JSON.parse($("lines").textContent);
   const maps = JSON.parse($("maps").textContent);
   const runs = summary.schedulers;
-  const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-
-  // A time in ns as people read it; the same rule as the tables'.
-  const UNITS = [["ns", 1], ["\u00b5s", 1e3], ["ms", 1e6], ["s", 1e9]];
-  const time = (ns, figures = 4) => {
-    if (ns == null) return "-";
-    const [unit, size] = UNITS.find(([, size]) => ns < 999.95 * size) || UNITS[3];
-    return Number((ns / size).toPrecision(figures)) + " " + unit;
-  };
   const instant = (ns) => (ns === 0 ? "0" : time(ns, 6));
   const number = (value) => (value >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
   const percent = (share) => Number((100 * share).toFixed(4)) + "%";
@@ -56,7 +46,6 @@ const flashlane = (() => {
   const fastest = runs.map((_, i) => i).filter((i) => i !== baseline).sort((a, b) => mean(runs[a]) - mean(runs[b]));
   const shown = new Set([baseline, ...fastest.slice(0, SHOWN - 1)]);
 
-  const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   // Each part of the page adds how it draws itself anew, and how it shows that the pointer is at a scheduler.
   const draws = [];
   const points = [];
@@ -70,5 +59,5 @@ const flashlane = (() => {
   };
   const width = (box) => Math.max(240, box.clientWidth);
   const narrow = () => root.clientWidth < 640;
-  return { $, root, summary, maps, runs, colour, time, instant, number, percent, decades, lines, lineOf, end, shown, dark, draws, points, point, width, narrow };
+  return { ...page, summary, maps, runs, instant, number, percent, decades, lines, lineOf, end, shown, draws, points, point, width, narrow };
 })();

@@ -1,21 +1,12 @@
 "use strict";
 // Lines: percentiles of response times, and response time over time.
 (() => {
-  const { $, summary, runs, colour, time, instant, percent, decades, lines, lineOf, end, shown, draws, points, width, narrow } = flashlane;
+  const { $, summary, runs, colour, axis, time, instant, percent, decades, lines, lineOf, end, shown, draws, points, width, narrow } = flashlane;
   const DASHES = [[], [8, 4], [3, 3], [10, 4, 2, 4]];
   // How far 1 - share is from 1, in powers of ten: the tail's own scale. 0.9 is 1, 0.99 is 2.
   const nines = (share) => -Math.log10(1 - share);
   const share = (nines) => 1 - 10 ** -nines;
 
-  const axis = (extra) => ({
-    stroke: () => colour("--muted"),
-    grid: { stroke: () => colour("--line"), width: 1 },
-    ticks: { stroke: () => colour("--line"), width: 1 },
-    font: "12px system-ui, sans-serif",
-    labelFont: "12px system-ui, sans-serif",
-    labelSize: 22,
-    ...extra,
-  });
   const line = (index, run, extra) => ({
     label: run.name,
     stroke: () => colour("--s" + (index % 8)),

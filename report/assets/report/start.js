@@ -1,24 +1,7 @@
 "use strict";
-// Last of all scripts: themes, sizes, and the first drawing.
+// Last of all scripts: the first drawing.
 (() => {
-  const { $, root, dark, draws } = flashlane;
-  const drawAll = () => {
-    $("theme").textContent = dark() ? "Light" : "Dark";
-    draws.forEach((draw) => draw());
-  };
-  $("theme").addEventListener("click", () => {
-    root.dataset.theme = dark() ? "light" : "dark";
-    drawAll();
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-  let resizing = 0;
-  let wide = root.clientWidth;
-  addEventListener("resize", () => {
-    if (root.clientWidth === wide) return;
-    wide = root.clientWidth;
-    cancelAnimationFrame(resizing);
-    resizing = requestAnimationFrame(drawAll);
-  });
+  const { $, root, start, draws } = flashlane;
   if (navigator.clipboard) {
     $("copy").hidden = false;
     $("copy").addEventListener("click", async () => {
@@ -26,11 +9,8 @@
       $("copy").textContent = "Copied";
     });
   }
-  $("theme").hidden = false;
   document.querySelectorAll(".controls").forEach((controls) => (controls.hidden = false));
-  drawAll();
   // Tables and charts scroll inside their sections; the page itself never does.
-  root.dataset.wide = String(root.scrollWidth > root.clientWidth);
+  start(() => draws.forEach((draw) => draw()));
   root.dataset.cues = String(document.querySelectorAll(".scroll.wide.more").length);
-  root.dataset.ready = "true";
 })();

@@ -32,6 +32,7 @@ const SCRIPTS: [&str; 5] = [
 const HEAD: &str = include_str!("../../assets/report/head.html");
 const STYLE: &str = include_str!("../../assets/report/report.css");
 const GUARD: &str = include_str!("../../assets/report/guard.js");
+const SHARED: &str = include_str!("../../assets/report/page.js");
 const CHARTS: &str = include_str!("../../assets/vendor/uplot/uPlot.iife.min.js");
 const CHARTS_STYLE: &str = include_str!("../../assets/vendor/uplot/uPlot.min.css");
 const CHARTS_LICENCE: &str = include_str!("../../assets/vendor/uplot/LICENSE");
@@ -44,8 +45,8 @@ pub fn is_report(head: &[u8]) -> bool {
     head.windows(GENERATOR.len()).any(|part| part == GENERATOR)
 }
 
-/// The template of a page, with the head, the style and the chart library that all pages share. `name` ends with `.html`, which escapes
-/// what is put into it.
+/// The template of a page, with the head, the style, the chart library and the script that all pages share. `name` ends with `.html`, which
+/// escapes what is put into it.
 pub fn environment(name: &'static str, page: &'static str) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.add_template("head.html", HEAD).expect("the head is a template");
@@ -53,6 +54,7 @@ pub fn environment(name: &'static str, page: &'static str) -> Environment<'stati
     let shared = [
         ("css", STYLE),
         ("guard_js", GUARD),
+        ("page_js", SHARED),
         ("uplot_js", CHARTS),
         ("uplot_css", CHARTS_STYLE),
         ("uplot_licence", CHARTS_LICENCE),
