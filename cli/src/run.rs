@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use flashlane_outputs::shown;
-use flashlane_report::results::{self, Summary, attribution_table, brief, export, fio};
+use flashlane_report::results::{self, Summary, attribution_text, brief, export, fio};
 use flashlane_scenario::{Scenario, SchedulerChoice};
 use flashlane_sim::{Comparison, Options, Progress, RowOutput};
 
@@ -132,7 +132,7 @@ fn summary_text(comparison: &Comparison, summary: &Summary, output: &Output, wri
         text.push('\n');
     }
     match &summary.attribution {
-        Some(made) => text.push_str(&attribution_table::render(made)),
+        Some(made) => text.push_str(&attribution_text::render(made)),
         None => text.push_str(&brief::render(summary, output.full)),
     }
     if let Some(events) = comparison.audited {

@@ -8,14 +8,19 @@ const T_95: [f64; 30] = [
 
 /// The mean of `values`, and half the width of its 95 % confidence interval if there are several.
 pub fn mean_and_ci95(values: &[f64]) -> (f64, Option<f64>) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
     if values.len() < 2 {
         return (mean, None);
     }
-    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
     let t = T_95.get(values.len() - 2).copied().unwrap_or(1.96);
-    (mean, Some(t * (variance / n).sqrt()))
+    (mean, Some(t * standard_error(values, mean)))
+}
+
+/// The standard error of the mean of several values.
+pub(super) fn standard_error(values: &[f64], mean: f64) -> f64 {
+    let n = values.len() as f64;
+    let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (n - 1.0);
+    (variance / n).sqrt()
 }
 
 #[cfg(test)]

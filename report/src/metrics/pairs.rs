@@ -3,6 +3,7 @@
 //! Owns the comparison of the response times of two runs ([`ResponseTimes`]) request by request. Promises integers throughout, so that pairs do not depend on the order in
 //! which runs end. Must never know which schedulers produced them.
 
+use super::interval::standard_error;
 use super::pair_p95::PairCounts;
 use super::randomization::sign_flip_p;
 use super::responses::{ResponseError, ResponseTimes};
@@ -171,10 +172,8 @@ impl BatchedPairCounters {
             return Some((mean, None));
         }
         let means: Vec<f64> = self.batches.iter().map(|batch| batch.gain_ns as f64 / batch.pairs as f64).collect();
-        let n = means.len() as f64;
-        let middle = means.iter().sum::<f64>() / n;
-        let variance = means.iter().map(|m| (m - middle) * (m - middle)).sum::<f64>() / (n - 1.0);
-        Some((mean, Some(T_95 * (variance / n).sqrt())))
+        let middle = means.iter().sum::<f64>() / means.len() as f64;
+        Some((mean, Some(T_95 * standard_error(&means, middle))))
     }
 
     /// Whether the gain could be chance. With fewer pairs than batches there are no batches to speak of, and no p-value.

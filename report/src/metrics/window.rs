@@ -239,7 +239,7 @@ mod tests {
 
     /// Completions are passed in batches, later than requests that arrived after them: the same figures.
     #[test]
-    fn late_news_of_completions_changes_nothing() {
+    fn completions_reported_late_change_nothing() {
         let in_time = loads(&[(0, Counted(0)), (4, Done(0)), (9, Counted(0)), (12, Done(0)), (15, Counted(0))]);
         let late = loads(&[(0, Counted(0)), (9, Counted(0)), (4, Done(0)), (12, Done(0)), (15, Counted(0))]);
         let latest = loads(&[(0, Counted(0)), (9, Counted(0)), (15, Counted(0)), (4, Done(0)), (12, Done(0))]);

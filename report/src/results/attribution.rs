@@ -5,6 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::mean_and_ci95;
+
 /// The difference between two schedulers, shared among the decisions and parameters in which they differ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Attribution {
@@ -101,23 +103,6 @@ impl Measure {
     }
 }
 
-/// Student's t for 95 % on both sides, by degrees of freedom from 1 on; beyond the list the normal distribution's.
-const T_95: [f64; 15] =
-    [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131];
-const NORMAL_95: f64 = 1.96;
-
-/// The mean, and half the width of its 95 % confidence interval if there are several values.
-fn mean_and_ci95(values: &[f64]) -> (f64, Option<f64>) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    if values.len() < 2 {
-        return (mean, None);
-    }
-    let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (n - 1.0);
-    let t = T_95.get(values.len() - 2).copied().unwrap_or(NORMAL_95);
-    (mean, Some(t * (variance / n).sqrt()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,13 +125,5 @@ mod tests {
         let sum: f64 = measure.parts.iter().map(|part| part.contribution_ns).sum();
         assert!((sum - (measure.to_ns - measure.from_ns)).abs() < 1e-9);
         assert_eq!(measure.from_ns, values[0] * 1.25);
-    }
-
-    #[test]
-    fn the_interval_is_students() {
-        let (mean, half) = mean_and_ci95(&[1.0, 2.0, 3.0]);
-        assert_eq!(mean, 2.0);
-        assert!((half.unwrap() - 4.303 / 3.0f64.sqrt()).abs() < 1e-9);
-        assert_eq!(mean_and_ci95(&[7.0]), (7.0, None));
     }
 }

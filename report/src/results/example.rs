@@ -14,7 +14,7 @@ use crate::metrics::{Activity, FlowMetrics, HostMetrics, LoadWindow, Pairs, Resp
 /// Metrics of a flow whose response times are spread from 40 to 2,600 µs, times `scale`.
 pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetrics {
     let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut draw = |below: u64| {
+    let mut sample = |below: u64| {
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
@@ -23,14 +23,14 @@ pub(super) fn flow(seed: u64, n: u64, scale: u64, write_share: u64) -> FlowMetri
     let (mut metrics, mut window) = (FlowMetrics::new(), LoadWindow::default());
     let mut completions = Vec::new();
     for i in 0..n {
-        let arrival = i * 20_000 + draw(5_000);
-        let op = if draw(100) < write_share { Op::Write } else { Op::Read };
-        let octave = draw(6);
+        let arrival = i * 20_000 + sample(5_000);
+        let op = if sample(100) < write_share { Op::Write } else { Op::Read };
+        let octave = sample(6);
         let busy = if (n / 3..n / 2).contains(&i) { 3 } else { 1 };
-        let response = busy * scale * ((40_000 << octave) + draw(40_000 << octave)) / 10;
-        let bytes = 4_096 << draw(4);
+        let response = busy * scale * ((40_000 << octave) + sample(40_000 << octave)) / 10;
+        let bytes = 4_096 << sample(4);
         metrics.issue(&mut window, op, Time::from_ns(arrival), true);
-        if draw(500) == 0 {
+        if sample(500) == 0 {
             metrics.reject(op);
             continue;
         }

@@ -6,7 +6,7 @@
 
 mod activity;
 mod attribution;
-pub mod attribution_table;
+pub mod attribution_text;
 pub mod brief;
 mod ceiling;
 mod ceiling_text;
@@ -57,7 +57,7 @@ pub use frame::{Frame, FrameColumn, FrameValues};
 pub use host::*;
 pub use memory::{KeptRows, MemoryColumn, MemoryRows, MemoryValues};
 pub use paired::*;
-pub use recommendation::{Failed, Judged, PartyStats, Recommendation, Response, Role, RunStats, Tried};
+pub use recommendation::{Failed, FlowTimes, Judged, Recommendation, Response, Role, RunStats, Tried};
 pub use rows::{RequestRow, Row, SeenRequestRow, TransactionRow};
 pub use slowdowns::SlowdownOverTime;
 pub use summary::*;

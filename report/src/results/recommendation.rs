@@ -110,7 +110,7 @@ pub struct Failed {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunStats {
     /// Each flow.
-    pub flows: Vec<PartyStats>,
+    pub flows: Vec<FlowTimes>,
     /// Pages programmed for any reason over those programmed for the host; null if none were.
     pub write_amplification: Option<f64>,
     /// Smallest slowdown over largest (F); null without alone runs.
@@ -119,7 +119,7 @@ pub struct RunStats {
 
 /// Response times of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PartyStats {
+pub struct FlowTimes {
     /// Its name.
     pub name: String,
     /// Reads and writes together; null if none completed.
@@ -161,7 +161,7 @@ impl RunStats {
         let response = |stats: &Option<ResponseStats>| {
             stats.as_ref().map(|stats| Response { mean_ns: stats.mean_ns, p99_ns: stats.p99_ns as f64 })
         };
-        let flow = |flow: &super::summary::FlowResult| PartyStats {
+        let flow = |flow: &super::summary::FlowResult| FlowTimes {
             name: flow.name.clone(),
             all: response(&flow.figures.all),
             read: response(&flow.figures.read),
@@ -185,7 +185,7 @@ impl RunStats {
             let p99_ns = mean(runs.iter().filter_map(|run| Some(of(run)?.p99_ns)))?;
             Some(Response { mean_ns, p99_ns })
         };
-        let flow = |(i, first): (usize, &PartyStats)| PartyStats {
+        let flow = |(i, first): (usize, &FlowTimes)| FlowTimes {
             name: first.name.clone(),
             all: response(&|run| run.flows[i].all),
             read: response(&|run| run.flows[i].read),
@@ -218,7 +218,7 @@ mod tests {
 
     fn figures(means: &[Option<f64>], write_amplification: Option<f64>) -> RunStats {
         let response = |mean_ns| Response { mean_ns, p99_ns: 4.0 * mean_ns };
-        let flow = |mean: &Option<f64>| PartyStats { all: mean.map(response), ..PartyStats::default() };
+        let flow = |mean: &Option<f64>| FlowTimes { all: mean.map(response), ..FlowTimes::default() };
         RunStats { flows: means.iter().map(flow).collect(), write_amplification, fairness: None }
     }
 

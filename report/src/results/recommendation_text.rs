@@ -185,7 +185,7 @@ pub(super) fn costs(made: &Recommendation) -> Vec<Costs> {
 /// A time of a kind of request.
 type Value = fn(&Response) -> f64;
 /// A kind of request.
-type Get = fn(&super::recommendation::PartyStats) -> &Option<Response>;
+type Get = fn(&super::recommendation::FlowTimes) -> &Option<Response>;
 
 /// The kinds of requests that a flow has: reads and writes, or with one of them that one; and flushes.
 fn kinds(figures: &[&RunStats], flow: usize) -> Vec<(&'static str, Get)> {
@@ -247,13 +247,13 @@ pub(super) fn not_run(failed: &[Failed]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::recommendation::{PartyStats, Tried};
+    use super::super::recommendation::{FlowTimes, Tried};
     use super::super::recommendation_page::html;
     use super::*;
 
     fn judged(name: &str, role: Role, ratios: [f64; 2], broken: bool) -> Judged {
         let response = |mean_ns: f64| Some(Response { mean_ns, p99_ns: 4.0 * mean_ns });
-        let flow = |name: &str| PartyStats {
+        let flow = |name: &str| FlowTimes {
             name: name.into(),
             all: response(1e6 * ratios[1]),
             read: response(2e5 * ratios[1]),

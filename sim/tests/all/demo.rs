@@ -3,7 +3,7 @@
 use flashlane_testing::kept;
 use std::path::{Path, PathBuf};
 
-use flashlane_report::results::{attribution_table, brief, table};
+use flashlane_report::results::{attribution_text, brief, table};
 use flashlane_scenario::{Scenario, SchedulerChoice};
 use flashlane_sim::{Options, attribute, compare};
 
@@ -47,7 +47,7 @@ fn the_verdicts_page_shows_the_attribution_of_the_demo() {
                  `cargo xtask bless golden`) -->\n```\n";
     let (before, rest) = page.split_once(begin).expect("the mark");
     let (_, after) = rest.split_once("```\n<!-- attribution: end -->").expect("the mark");
-    let printed = attribution_table::render(&made);
+    let printed = attribution_text::render(&made);
     let printed = printed.trim_end();
     kept::same(
         "golden",

@@ -167,13 +167,13 @@ pub(super) fn penalty(checks: &[Check]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashlane_report::results::{PartyStats, Response};
+    use flashlane_report::results::{FlowTimes, Response};
 
     fn figures(p99: [f64; 2], write_amplification: Option<f64>, fairness: Option<f64>) -> RunStats {
-        let flow = |(name, p99_ns): (&str, f64)| PartyStats {
+        let flow = |(name, p99_ns): (&str, f64)| FlowTimes {
             name: name.into(),
             all: Some(Response { mean_ns: 1.0, p99_ns }),
-            ..PartyStats::default()
+            ..FlowTimes::default()
         };
         let flows = ["a", "b"].into_iter().zip(p99).map(flow).collect();
         RunStats { flows, write_amplification, fairness }
