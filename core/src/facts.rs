@@ -1,5 +1,6 @@
 //! What never changes during a run: the geometry of the flash and its typical times.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::geometry::Geometry;
@@ -50,6 +51,32 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Those of a device of this geometry whose operations take no time, with one priority and every option and limit off: for tests and
+    /// examples to change.
+    pub fn plain(geometry: Geometry) -> Facts {
+        Facts {
+            geometry,
+            priorities: 1,
+            command: [Duration::ZERO; 3],
+            array: [Duration::ZERO; 3],
+            transfer_page: Duration::ZERO,
+            transfer_sectors: vec![Duration::ZERO; geometry.page_bytes as usize / 512 + 1],
+            iteration: Duration::ZERO,
+            suspend: Duration::ZERO,
+            resume: Duration::ZERO,
+            suspend_limit: u32::MAX,
+            multi_plane: true,
+            multi_die: true,
+            same_page: [false; 3],
+            logical_pages: 0,
+            buffer_pages: 0,
+            gc_hard_blocks: 1,
+            gc_start_blocks: 2,
+            write_triggered_gc: false,
+            paced_gc: false,
+        }
+    }
+
     /// Service time of an operation that moves `bytes` over the bus, alone (model 0.4).
     #[inline]
     pub fn service(&self, op: FlashOp, bytes: u32) -> Duration {

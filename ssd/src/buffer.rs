@@ -518,16 +518,7 @@ mod tests {
     use super::*;
 
     fn buffer(pages: u32, flush_above: u32) -> Buffer {
-        let config = config::Buffer {
-            pages,
-            per_flow: false,
-            write_back: true,
-            read_allocate: false,
-            flush_above,
-            merge_writes: true,
-            protected: false,
-        };
-        Buffer::new(&config, 1)
+        Buffer::new(&config::Buffer::plain(pages, flush_above), 1)
     }
 
     const F: FlowId = FlowId(0);

@@ -7,6 +7,7 @@ mod check;
 mod front;
 mod latency;
 mod one_shot;
+mod plain;
 
 use alloc::vec::Vec;
 

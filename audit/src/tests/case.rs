@@ -2,7 +2,7 @@
 
 use flashlane_core::decide::{GcMode, SuspendPoints};
 use flashlane_core::event::{End, Event, Stamped};
-use flashlane_core::geometry::{AllocationOrder, UnitKind};
+use flashlane_core::geometry::UnitKind;
 use flashlane_core::request::Op;
 use flashlane_core::transaction::{FlashOp, Owner};
 use flashlane_core::{ChannelId, Duration, FlowId, Geometry, Lpn, PlaneId, Ppa, RequestId, Time, UnitId};
@@ -57,63 +57,35 @@ pub struct Case {
 /// Two channels of two chips of two dies of two planes of eight blocks of four pages; the chip is the unit, so unit u
 /// has planes 4u to 4u + 3, and units 0 and 1 share channel 0.
 pub fn config() -> Config {
+    let plain = Config::plain(Geometry {
+        channels: 2,
+        chips_per_channel: 2,
+        dies_per_chip: 2,
+        planes_per_die: 2,
+        blocks_per_plane: 8,
+        pages_per_block: 4,
+        page_bytes: 4096,
+        metadata_bytes: 128,
+        unit: UnitKind::Chip,
+    });
+    let array = |ns| Latency::Constant(Duration::from_ns(ns));
     Config {
-        geometry: Geometry {
-            channels: 2,
-            chips_per_channel: 2,
-            dies_per_chip: 2,
-            planes_per_die: 2,
-            blocks_per_plane: 8,
-            pages_per_block: 4,
-            page_bytes: 4096,
-            metadata_bytes: 128,
-            unit: UnitKind::Chip,
-        },
-        retry: None,
-        slc: None,
         nand: Nand {
-            read: Latency::Constant(Duration::from_ns(READ)),
-            program: Latency::Constant(Duration::from_ns(PROGRAM)),
-            erase: Latency::Constant(Duration::from_ns(ERASE)),
+            read: array(READ),
+            program: array(PROGRAM),
+            erase: array(ERASE),
             iterations: 10,
             suspend: Duration::from_ns(SUSPEND),
             resume: Duration::from_ns(RESUME),
             suspend_limit: 1,
-            multi_plane: true,
-            multi_die: true,
-            same_page_read: false,
-            same_page_program: true,
-            one_shot_pages: 1,
-            one_shot_wait: None,
+            ..plain.nand
         },
-        bus: Bus {
-            mega_transfers: 100,
-            width_bytes: 1,
-            rounding: Rounding::Exact,
-            with_metadata: false,
-            command: [Duration::ZERO; 3],
-            data_out_setup: Duration::ZERO,
-            plane_gap: Duration::ZERO,
-            dispatch: Dispatch::Eager,
-        },
-        ftl: Ftl { order: AllocationOrder::CWDP, logical_pages: 256, read_modify_write: false, wear_aware: false },
-        unmap: Unmap::default(),
-        mapping: None,
-        gc: Gc { victim: Victim::Greedy, start_blocks: 2, hard_blocks: 1, separate_frontier: false },
-        precondition: Precondition::Fresh,
-        buffer: None,
-        front: Front {
-            protocol: Protocol::Nvme { depth: 64 },
-            in_flight: 64,
-            queue_capacity: [64; 2],
-            link_bytes_per_s: 0,
-            link_latency: Duration::ZERO,
-            service: Service::Parallel,
-        },
-        memory: Duration::from_us(1),
+        bus: Bus { mega_transfers: 100, ..plain.bus },
+        ftl: Ftl { logical_pages: 256, ..plain.ftl },
+        gc: Gc { start_blocks: 2, separate_frontier: false, ..plain.gc },
+        front: Front { protocol: Protocol::Nvme { depth: 64 }, in_flight: 64, queue_capacity: [64; 2], ..plain.front },
         flows: vec![FlowConfig::at_priority(0); 2],
-        priorities: 1,
-        seed: 1,
+        ..plain
     }
 }
 

@@ -220,15 +220,7 @@ pub fn flushed() -> Case {
 }
 
 /// A buffer that merges writes.
-const MERGING: Buffer = Buffer {
-    pages: 8,
-    per_flow: false,
-    write_back: true,
-    read_allocate: true,
-    flush_above: 8,
-    merge_writes: true,
-    protected: false,
-};
+const MERGING: Buffer = Buffer { read_allocate: true, ..Buffer::plain(8, 8) };
 
 /// A write completes in the buffer, which then programs it.
 pub fn buffered() -> Case {

@@ -23,25 +23,11 @@ pub(crate) fn board(dies: u32, planes: u32) -> Board {
     };
     let us = Duration::from_us;
     let facts = Facts {
-        geometry,
-        priorities: 1,
-        command: [Duration::ZERO; 3],
         array: [us(75), us(1300), us(3800)],
         transfer_page: us(25),
         transfer_sectors: vec![us(25); 9],
         iteration: us(65),
-        suspend: Duration::ZERO,
-        resume: Duration::ZERO,
-        suspend_limit: u32::MAX,
-        multi_plane: true,
-        multi_die: true,
-        same_page: [false; 3],
-        logical_pages: 0,
-        buffer_pages: 0,
-        gc_hard_blocks: 1,
-        gc_start_blocks: 2,
-        write_triggered_gc: false,
-        paced_gc: false,
+        ..Facts::plain(geometry)
     };
     Board::new(facts, 1)
 }

@@ -473,15 +473,7 @@ fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> [u64; 5] {
 fn the_board_shows_what_is() {
     let mut all_elsewhere = 0;
     let mut buffered = narrow(Protocol::Nvme { depth: 5 });
-    buffered.buffer = Some(Buffer {
-        pages: 32,
-        per_flow: true,
-        write_back: true,
-        read_allocate: true,
-        flush_above: 8,
-        merge_writes: true,
-        protected: false,
-    });
+    buffered.buffer = Some(Buffer { per_flow: true, read_allocate: true, ..Buffer::plain(32, 8) });
     let mut shared = with_slc(FullCache::Fold, false);
     shared.gc.separate_frontier = false;
     for config in [

@@ -6,7 +6,7 @@
 
 mod model;
 
-use crate::common::{device, drain, recipe, unit_cycle, write_back};
+use crate::common::{device, drain, recipe, unit_cycle};
 use flashlane_core::decide::Question;
 use flashlane_core::{Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
@@ -116,7 +116,7 @@ fn write(at: u64, page: u32) -> TestRequest {
 /// A write that waits for space is not overtaken by one whose page is in the buffer already.
 #[test]
 fn a_buffered_page_is_not_written_ahead_of_writes_that_wait() {
-    let buffer = write_back(2, 2);
+    let buffer = Buffer::plain(2, 2);
     let asks = [write(0, 0), write(0, 1), write(10, 2), write(20, 1), write(30, 2)];
     // Page 0 leaves the buffer at 4010 and page 2 enters; the pages of the writes behind it are in the buffer by then.
     let expected = [MEMORY, MEMORY, 4_010 + MEMORY, 4_010 + MEMORY, 4_010 + MEMORY];
@@ -127,7 +127,7 @@ fn a_buffered_page_is_not_written_ahead_of_writes_that_wait() {
 /// of a page that the write has stored, from the buffer; of others, and once the write's page has gone to the flash, from the flash.
 #[test]
 fn a_read_of_a_page_whose_write_waits_for_space_is_served_from_memory() {
-    let buffer = write_back(2, 0);
+    let buffer = Buffer::plain(2, 0);
     let read = |at, page| TestRequest { op: Op::Read, ..write(at, page) };
     let large = TestRequest { pages: vec![1, 2, 3, 3], ..write(10, 0) };
     // Page 0 has been programmed at 4000, page 1 at 8000, page 2 at 12000, page 3 at 16000 and 20000.
@@ -145,7 +145,7 @@ fn a_read_of_a_page_whose_write_waits_for_space_is_served_from_memory() {
 #[test]
 fn as_many_pages_as_flush_above_stay_dirty() {
     for flush_above in 0..5 {
-        let buffer = write_back(8, flush_above);
+        let buffer = Buffer::plain(8, flush_above);
         for count in 0..8u32 {
             let mut device = device(&config(buffer.clone(), 1), &recipe("fcfs", &[]));
             for page in 0..count {
@@ -166,15 +166,7 @@ fn as_many_pages_as_flush_above_stay_dirty() {
 fn stored(each: u32, merge_writes: bool, lines: &[(u64, usize, &[u32])]) -> Vec<u64> {
     let flows = 1 + lines.iter().map(|line| line.1).max().expect("some");
     let pages = each * flows as u32;
-    let buffer = Buffer {
-        pages,
-        per_flow: true,
-        write_back: true,
-        read_allocate: false,
-        flush_above: 0,
-        merge_writes,
-        protected: false,
-    };
+    let buffer = Buffer { per_flow: true, merge_writes, ..Buffer::plain(pages, 0) };
     let read = TestRequest { at: 0, flow: 0, op: Op::Read, fua: false, pages: vec![9] };
     let write = |&(at, flow, pages): &(u64, usize, &[u32])| TestRequest {
         at,
@@ -224,15 +216,7 @@ fn a_page_stays_in_its_part_when_another_flow_writes_it() {
 /// Flows have equal parts; pages that are left over belong to nobody.
 #[test]
 fn parts_of_the_buffer_are_equal() {
-    let buffer = Buffer {
-        pages: 5,
-        per_flow: true,
-        write_back: true,
-        read_allocate: false,
-        flush_above: 5,
-        merge_writes: true,
-        protected: false,
-    };
+    let buffer = Buffer { per_flow: true, ..Buffer::plain(5, 5) };
     let device = device(&config(buffer, 2), &recipe("fcfs", &[]));
     assert_eq!([0, 1].map(|flow| device.free_buffer_pages(FlowId(flow))), [Some(2); 2]);
 }

@@ -1,21 +1,17 @@
 //! Another scheduler on a drained device: it acts as a device that was built with that scheduler and is in the same state.
 
 use crate::common::play::{Mix, TestRequest, asks, hand_over};
-use crate::common::table1;
+use crate::common::small_gc_drive;
 use flashlane_audit::{Auditor, Policy, Preconditioned, Start};
 use flashlane_core::{Completion, Duration, Time};
 use flashlane_sched::catalogue::{Recipe, build, schedulers};
 use flashlane_ssd::Device;
-use flashlane_ssd::config::{Buffer, Config, FlowConfig, Mapping, Precondition};
+use flashlane_ssd::config::{Buffer, Config, FlowConfig, Mapping};
 use rand_pcg::Pcg64Mcg;
 
 /// A small drive that collects garbage all the time, with two flows on two priorities.
 fn drive() -> Config {
-    let mut config = table1(2, 2);
-    (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
-    config.geometry.pages_per_block = 16;
-    config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
-    config.precondition = Precondition::Steady;
+    let mut config = small_gc_drive();
     config.bus.command = [290, 361, 220].map(Duration::from_ns);
     config.flows = (0..2).map(FlowConfig::at_priority).collect();
     config.priorities = 2;
@@ -97,15 +93,7 @@ fn only_the_last_scheduler_matters() {
 }
 
 fn only_the_last_scheduler_matters_on(mut config: Config) {
-    config.buffer = Some(Buffer {
-        pages: 64,
-        per_flow: false,
-        write_back: true,
-        read_allocate: true,
-        flush_above: 40,
-        merge_writes: true,
-        protected: false,
-    });
+    config.buffer = Some(Buffer { read_allocate: true, ..Buffer::plain(64, 40) });
     let all = recipes();
     let (before, after) = (requests(&config, 30, 0, 3), requests(&config, 50, LATER, 4));
     for (i, to) in all.iter().enumerate() {

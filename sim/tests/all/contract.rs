@@ -6,7 +6,7 @@
 //! scheduler needs no line here; one in [`STARVATION_BOUNDS`] holds it to a bound on how often a waiting transaction can be passed by.
 
 use crate::common::play::{self, Mix, TestRequest, Touch, Wake, asks, play};
-use crate::common::{recipe, table1};
+use crate::common::{recipe, small_gc_drive};
 use flashlane_core::Op::{self, Read, Write};
 use flashlane_core::decide::{Group, Pick, Scheduler, Scope};
 use flashlane_core::event::Event;
@@ -18,34 +18,22 @@ use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
 use rand_pcg::Pcg64Mcg;
 
 /// A small drive in steady state, which collects garbage all the time.
-fn small_gc_drive() -> Config {
-    let mut config = table1(2, 2);
-    (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
-    config.geometry.pages_per_block = 16;
-    config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
-    config.precondition = Precondition::Steady;
+fn two_priority_drive() -> Config {
+    let mut config = small_gc_drive();
     config.flows = vec![FlowConfig::at_priority(0), FlowConfig::at_priority(1)];
     config.priorities = 2;
     config
 }
 
-/// [`small_gc_drive`] with everything that commands can pass on their way to the flash: a buffer, narrow limits, a link,
+/// [`two_priority_drive`] with everything that commands can pass on their way to the flash: a buffer, narrow limits, a link,
 /// overheads.
 fn all_features_drive() -> Config {
-    let mut config = small_gc_drive();
+    let mut config = two_priority_drive();
     config.geometry.unit = UnitKind::Die;
     config.ftl.read_modify_write = true;
     (config.nand.suspend, config.nand.resume) = (Duration::from_us(5), Duration::from_us(7));
     config.bus.command = [290, 361, 220].map(Duration::from_ns);
-    config.buffer = Some(Buffer {
-        pages: 64,
-        per_flow: true,
-        write_back: true,
-        read_allocate: true,
-        flush_above: 16,
-        merge_writes: true,
-        protected: false,
-    });
+    config.buffer = Some(Buffer { per_flow: true, read_allocate: true, ..Buffer::plain(64, 16) });
     config.front.protocol = Protocol::Nvme { depth: 8 };
     (config.front.in_flight, config.front.queue_capacity) = (12, [8, 8]);
     (config.front.link_bytes_per_s, config.front.link_latency) = (2_000_000_000, Duration::from_us(3));
@@ -59,7 +47,7 @@ fn workload(config: &Config, seed: u128, requests: usize) -> Vec<TestRequest> {
 
 /// Runs `check` for every scheduler on both devices.
 fn each(mut check: impl FnMut(&SchedulerEntry, &Recipe, &Config, &[TestRequest])) {
-    for config in [small_gc_drive(), all_features_drive()] {
+    for config in [two_priority_drive(), all_features_drive()] {
         let asks = workload(&config, 7, 2500);
         for entry in schedulers() {
             check(entry, &recipe(entry.name, &[]), &config, &asks);
@@ -155,7 +143,7 @@ fn many_steps_are_one_step() {
 
 #[test]
 fn two_devices_in_a_process_do_not_meet() {
-    let (a, b) = (small_gc_drive(), all_features_drive());
+    let (a, b) = (two_priority_drive(), all_features_drive());
     let (asks_a, asks_b) = (workload(&a, 8, 1200), workload(&b, 9, 900));
     for entry in schedulers() {
         let recipe = recipe(entry.name, &[]);
@@ -172,7 +160,7 @@ fn two_devices_in_a_process_do_not_meet() {
 fn no_allocation_in_steady_state() {
     let counts = allocation_counter::measure(|| drop(std::hint::black_box(Box::new(1u8))));
     assert_eq!(counts.count_total, 1, "the counter counts");
-    let config = small_gc_drive();
+    let config = two_priority_drive();
     // Ranges, not page lists: a list is the caller's, and the device makes a copy.
     let mix = Mix { requests: 3000, gap: 900_000, reads: 55, pages: 4, hot: 20, partial: 30, scattered: 0 };
     let asks = asks(&config, &mix, &mut Pcg64Mcg::new(10));

@@ -5,7 +5,7 @@
 //! (ARCHITECTURE.md, shortcuts of the policy). It is checked with one flow, where turns do not matter.
 
 use crate::common::play::{self, Mix, TestRequest, Wake, asks};
-use crate::common::{recipe, table1};
+use crate::common::{recipe, small_gc_drive};
 use flashlane_core::decide::{
     Admit, AdmitDeclares, Collect, CollectDeclares, Commands, Departure, Estimate, Fetch, GcPrecedence, GcQuota, Group,
     Order, OrderDeclares, PageWrite, Pick, PickDeclares, Place, PlaceDeclares, Placement, Position, Promotion,
@@ -14,7 +14,7 @@ use flashlane_core::decide::{
 use flashlane_core::geometry::UnitKind;
 use flashlane_core::{Board, Duration, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
 use flashlane_sched::catalogue::{build, schedulers};
-use flashlane_ssd::config::{Config, FlowConfig, Precondition};
+use flashlane_ssd::config::{Config, FlowConfig};
 use rand_pcg::Pcg64Mcg;
 
 /// A decision that gives the same answers as the one inside, and declares none of them. What the device must provide or act on is
@@ -119,11 +119,8 @@ impl Place for Asked<dyn Place> {
 
 /// A small drive that collects garbage all the time, with this many flows on two levels.
 fn drive(unit: UnitKind, flows: u8) -> Config {
-    let mut config = table1(2, 2);
-    (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
-    (config.geometry.pages_per_block, config.geometry.unit) = (16, unit);
-    config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
-    config.precondition = Precondition::Steady;
+    let mut config = small_gc_drive();
+    config.geometry.unit = unit;
     config.bus.command = [290, 361, 220].map(Duration::from_ns);
     config.flows = (0..flows).map(|flow| FlowConfig::at_priority(flow % 2)).collect();
     config.priorities = 2;

@@ -1,12 +1,12 @@
 //! Flushes and writes with FUA (model 0.13): exact scenes. The plain model of them is that of the buffer (`buffer_model`).
 
 use crate::common::play::{TestRequest, ends_under, flush, fua, page};
-use crate::common::{device, one_plane, recipe, write_back};
+use crate::common::{device, one_plane, recipe};
 use flashlane_core::Op::{Flush, Read, Write};
 use flashlane_core::decide::Question;
 use flashlane_core::{Extent, FlowId, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
-use flashlane_ssd::config::{Config, Precondition, Protocol};
+use flashlane_ssd::config::{Buffer, Config, Precondition, Protocol};
 use flashlane_ssd::{Refusal, Totals};
 
 /// A whole read, a whole program, memory, ns.
@@ -19,7 +19,7 @@ fn drive() -> Config {
     let mut config = one_plane();
     config.ftl.logical_pages = 4_000;
     config.precondition = Precondition::Filled { per_mille: 1000 };
-    config.buffer = Some(write_back(4, 4));
+    config.buffer = Some(Buffer::plain(4, 4));
     config
 }
 

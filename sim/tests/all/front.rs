@@ -3,11 +3,11 @@
 //! Chips of one plane without a bus serve reads in one cycle and writes in four, so that the time at which a command
 //! enters follows from its end.
 
-use crate::common::{CYCLE, device, drain, recipe, unit_cycle, write_back};
+use crate::common::{CYCLE, device, drain, recipe, unit_cycle};
 use flashlane_core::Op::{self, Read, Write};
 use flashlane_core::{Duration, Extent, FlowId, Lpn, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
-use flashlane_ssd::config::{Config, FlowConfig, Protocol};
+use flashlane_ssd::config::{Buffer, Config, FlowConfig, Protocol};
 
 /// A request of one page at an instant: flow, operation, page.
 type TestRequest = (u16, Op, u32);
@@ -196,7 +196,7 @@ fn sizes(config: &Config, asks: &[(u64, Op, u64, u64)]) -> Vec<u64> {
 #[test]
 fn writes_cross_the_link_in_turn() {
     let mut config = linked(1);
-    config.buffer = Some(write_back(64, 64));
+    config.buffer = Some(Buffer::plain(64, 64));
     let lengths = [8_192, 512, 24_576, 8_192, 100];
     let asks: Vec<_> = lengths.iter().map(|&length| (0, Write, 0, length)).collect();
     let mut crossed = 0;

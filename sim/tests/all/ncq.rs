@@ -28,15 +28,7 @@ fn config(pages: u32, cluster: u32, charge: Charge) -> Config {
     config.memory = Duration::from_ns(MEMORY);
     (config.front.protocol, config.front.in_flight) = (Protocol::Sata { depth: 32 }, 1);
     config.front.service = Service::Serial { cluster, charge };
-    let buffer = Buffer {
-        pages,
-        per_flow: false,
-        write_back: true,
-        read_allocate: false,
-        flush_above: pages,
-        merge_writes: true,
-        protected: false,
-    };
+    let buffer = Buffer::plain(pages, pages);
     config.buffer = (pages > 0).then_some(buffer);
     config
 }

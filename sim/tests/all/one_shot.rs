@@ -3,13 +3,13 @@
 mod model;
 
 use crate::common::play::{TestRequest, ends_under, flush, fua, page};
-use crate::common::{device, drain, one_plane, recipe, slc_cache, table1, write_back};
+use crate::common::{device, drain, one_plane, recipe, slc_cache, table1};
 use flashlane_core::Op::{Read, Trim, Write};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Time};
 use flashlane_sched::catalogue::{Question, build};
-use flashlane_ssd::config::{Config, Latency, PageTimes, Precondition, Protocol, Service};
+use flashlane_ssd::config::{Buffer, Config, Latency, PageTimes, Precondition, Protocol, Service};
 use flashlane_ssd::{Device, Totals};
 
 /// Array times, bus time of a page, memory, ns.
@@ -30,7 +30,7 @@ fn drive() -> Config {
     config.geometry.pages_per_block = 12;
     config.ftl.logical_pages = 480;
     config.nand.one_shot_pages = 3;
-    config.buffer = Some(write_back(6, 0));
+    config.buffer = Some(Buffer::plain(6, 0));
     config.check().expect("a legal device");
     config
 }
@@ -184,7 +184,7 @@ fn a_multi_plane_command_has_a_wordline_of_each_plane() {
     config.geometry.pages_per_block = 12;
     config.ftl.logical_pages = 480;
     config.nand.one_shot_pages = 3;
-    config.buffer = Some(write_back(6, 0));
+    config.buffer = Some(Buffer::plain(6, 0));
     let asks: Vec<TestRequest> = (0..6).map(|number| page(0, Write, number)).chain([flush(10)]).collect();
     let (done, totals) = ends(&config, &asks);
     assert_eq!((done[6], programs(&totals)), (6 * PAGE + PROGRAM, (6, Some(0))));
@@ -309,7 +309,7 @@ fn devices_that_cannot_program_in_one_shot() {
             "nand.one_shot_pages = 3: needs a page buffer with write_back and merge_writes, or an SLC cache, [device.slc]; without them it must be 1",
         ),
         (
-            |c| c.buffer = Some(write_back(2, 0)),
+            |c| c.buffer = Some(Buffer::plain(2, 0)),
             "buffer.pages = 2: must be at least 3 with nand.one_shot_pages: 3 for each of 1 planes",
         ),
         (

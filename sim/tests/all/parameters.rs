@@ -4,11 +4,11 @@
 //! tested beside each answer.
 
 use crate::common::play::{Mix, TestRequest, asks, audit, built, conserved, hand_over};
-use crate::common::table1;
+use crate::common::small_gc_drive;
 use flashlane_core::event::Event;
 use flashlane_core::{Completion, Duration, Time};
 use flashlane_sched::catalogue::{AnswerInfo, Question, Recipe, answers, build, resolve, schedulers};
-use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition};
+use flashlane_ssd::config::{Buffer, Config, FlowConfig};
 use rand_pcg::Pcg64Mcg;
 
 /// The first scheduler with this answer, else the simplest one with the answer put in.
@@ -54,12 +54,8 @@ fn ranges_end_where_they_say() {
 }
 
 /// A small drive in steady state whose two flows at times send more than it can serve.
-fn small_gc_drive() -> Config {
-    let mut config = table1(2, 2);
-    (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
-    config.geometry.pages_per_block = 16;
-    config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
-    config.precondition = Precondition::Steady;
+fn three_flow_drive() -> Config {
+    let mut config = small_gc_drive();
     config.flows = vec![FlowConfig::at_priority(0); 3];
     (config.nand.suspend, config.nand.resume) = (Duration::from_us(5), Duration::from_us(7));
     config
@@ -112,22 +108,14 @@ fn played(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Seen {
 /// Every parameter has a value that changes when requests are done, or the estimates.
 #[test]
 fn every_parameter_has_an_effect() {
-    let usual = small_gc_drive();
+    let usual = three_flow_drive();
     let asks = workload(&usual, 350_000, 60);
     // Commands that are compared must have to wait.
-    let mut narrow = small_gc_drive();
+    let mut narrow = three_flow_drive();
     narrow.front.in_flight = 4;
-    narrow.buffer = Some(Buffer {
-        pages: 60,
-        per_flow: false,
-        write_back: true,
-        read_allocate: true,
-        flush_above: 50,
-        merge_writes: true,
-        protected: false,
-    });
+    narrow.buffer = Some(Buffer { read_allocate: true, ..Buffer::plain(60, 50) });
     // The buffer's programs keep nobody waiting only while it has space.
-    let mut spacious = small_gc_drive();
+    let mut spacious = three_flow_drive();
     spacious.buffer =
         narrow.buffer.clone().map(|buffer| Buffer { pages: 400, flush_above: 0, read_allocate: false, ..buffer });
     let many_reads = workload(&spacious, 80_000, 90);
@@ -170,7 +158,7 @@ fn every_parameter_has_an_effect() {
 /// Extreme values make legal runs, checked by the auditor.
 #[test]
 fn the_ends_of_ranges_are_legal_runs() {
-    let config = small_gc_drive();
+    let config = three_flow_drive();
     let asks = &workload(&config, 350_000, 60)[..300];
     for (question, answer) in with_parameters() {
         for param in answer.params {

@@ -1,12 +1,12 @@
 //! Hand-worked scenes with exact timelines: the statements on the device and the baseline (model 8.4).
 
-use crate::common::{CYCLE, device, drain, ends, one_plane, recipe, scene, table1, unit_cycle, write_back};
+use crate::common::{CYCLE, device, drain, ends, one_plane, recipe, scene, table1, unit_cycle};
 use flashlane_core::Op::{Read, Write};
 use flashlane_core::Owner;
 use flashlane_core::decide::Question;
 use flashlane_core::event::Event;
 use flashlane_core::{Duration, Extent, FlowId, Request, RequestId, Time};
-use flashlane_ssd::config::{Latency, Precondition};
+use flashlane_ssd::config::{Buffer, Latency, Precondition};
 
 /// A-SUB-01: two planes of one die, in one command and in two.
 #[test]
@@ -214,7 +214,7 @@ fn a_boundary_pause() {
 #[test]
 fn a_write_buffer() {
     let mut config = one_plane();
-    config.buffer = Some(write_back(2, 2));
+    config.buffer = Some(Buffer::plain(2, 2));
     let lines =
         [(0, Write, &[0u32][..]), (0, Write, &[1]), (0, Write, &[2]), (50_000, Read, &[1]), (50_000, Read, &[5])];
     let done = ends(&config, &recipe("read-first", &[]), &lines);

@@ -3,12 +3,12 @@
 mod model;
 
 use crate::common::play::{self, TestRequest, Touch, Wake, flush};
-use crate::common::{device, drain, ends, one_plane, recipe, scene, slc_cache, write_back};
+use crate::common::{device, drain, ends, one_plane, recipe, scene, slc_cache};
 use flashlane_core::Op::{Read, Trim, Write};
 use flashlane_core::event::{End, Event};
 use flashlane_core::{Duration, Lpn, Op, Owner, Time};
 use flashlane_sched::catalogue::{Question, Recipe};
-use flashlane_ssd::config::{Config, FullCache, Mapping, Precondition, SlcCache};
+use flashlane_ssd::config::{Buffer, Config, FullCache, Mapping, Precondition, SlcCache};
 use flashlane_ssd::{SlcTotals, Totals};
 
 /// Array times in SLC mode, ns; a third or so of the others.
@@ -296,7 +296,7 @@ fn trimmed_pages_are_not_folded() {
 #[test]
 fn a_flush_waits_for_the_fold_that_its_pages_need() {
     let mut config = config(1, FullCache::Fold, None);
-    config.buffer = Some(write_back(8, 8));
+    config.buffer = Some(Buffer::plain(8, 8));
     let asks = [burst(0, 0..3), vec![flush(10_000)], burst(MS, 3..6), vec![flush(MS + 10_000)]].concat();
     let (ends, slc) = run(&config, "atomic", &asks);
     assert_eq!([ends[2], ends[5]], [MEMORY, MS + MEMORY]);
@@ -339,7 +339,7 @@ fn translation_pages_go_to_the_cache() {
 #[test]
 fn a_flush_behind_trims_misses_and_a_fold() {
     let mut config = little_of_the_map(1);
-    config.buffer = Some(write_back(8, 8));
+    config.buffer = Some(Buffer::plain(8, 8));
     let asks = [
         request(0, Write, 0),
         request(0, Write, 4),

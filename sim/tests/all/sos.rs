@@ -307,15 +307,7 @@ fn acknowledged_at_the_buffer() {
         let mut config = unit_cycle(CHIPS);
         config.memory = Duration::from_ns(10);
         for pages in [2, 64] {
-            config.buffer = Some(Buffer {
-                pages,
-                per_flow: false,
-                write_back: true,
-                read_allocate: false,
-                flush_above: 0,
-                merge_writes: false,
-                protected: false,
-            });
+            config.buffer = Some(Buffer { merge_writes: false, ..Buffer::plain(pages, 0) });
             let written: usize = asks.iter().filter(|ask| ask.op == Write).map(touched).sum();
             for (name, cancels) in [("hos", false), ("sos", true)] {
                 let (played, _) = play::audit(&config, &recipe(name, &[]), &asks).unwrap_or_else(|why| panic!("{why}"));
@@ -339,15 +331,7 @@ fn a_full_buffer_takes_writes_in_order_of_arrival() {
     let mut config = unit_cycle(CHIPS);
     config.memory = Duration::from_ns(10);
     let merge_writes = false;
-    config.buffer = Some(Buffer {
-        pages: 2,
-        per_flow: false,
-        write_back: true,
-        read_allocate: false,
-        flush_above: 0,
-        merge_writes,
-        protected: false,
-    });
+    config.buffer = Some(Buffer { merge_writes, ..Buffer::plain(2, 0) });
     // All pages are of chip 0. The program of page 0 runs until 4000, that of page 3 waits; page 6 waits for space.
     let ask = |at, page| TestRequest { at, flow: 0, op: Write, touch: Touch::Pages(vec![Lpn(page)]) };
     let asks = [ask(0, 0), ask(0, 3), ask(10, 6), ask(20, 3)];

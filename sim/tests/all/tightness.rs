@@ -2,13 +2,13 @@
 //!
 //! Each case is one request or two on one idle chip, and its end as a sum of the configuration's own times.
 
-use crate::common::{device, one_plane, recipe, table1, write_back};
+use crate::common::{device, one_plane, recipe, table1};
 use flashlane_core::Op::{Read, Write};
 use flashlane_core::decide::Question;
 use flashlane_core::{Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::Device;
-use flashlane_ssd::config::{Config, Latency, PageTimes};
+use flashlane_ssd::config::{Buffer, Config, Latency, PageTimes};
 
 const READ: u64 = 75_000;
 const PROGRAM: u64 = 1_300_000;
@@ -160,7 +160,7 @@ fn erase() {
 #[test]
 fn memory_and_link() {
     let mut config = one_plane();
-    config.buffer = Some(write_back(4, 4));
+    config.buffer = Some(Buffer::plain(4, 4));
     config.memory = Duration::from_ns(1_234);
     one(&config, Write, 1_234);
     // A page of 8192 bytes at 1 GB/s, and half a microsecond each way: to the device with the data, back without.

@@ -1,7 +1,7 @@
 //! Trims and write zeroes (model 0.12): exact scenes. The plain model of them is that of the buffer (`buffer_model`).
 
 use crate::common::play::{RunResult, TestRequest, Touch, audit};
-use crate::common::{device, one_plane, recipe, write_back};
+use crate::common::{device, one_plane, recipe};
 use flashlane_core::Op::{self, Read, Trim, Write, WriteZeroes};
 use flashlane_core::decide::Question;
 use flashlane_core::{Duration, Extent, FlowId, Lpn, Request, RequestId, Time};
@@ -157,7 +157,7 @@ fn a_trim_is_alone_in_a_sata_drive() {
 #[test]
 fn a_buffer_gives_trimmed_pages_up() {
     let mut config = drive(Precondition::Fresh);
-    config.buffer = Some(write_back(2, 0));
+    config.buffer = Some(Buffer::plain(2, 0));
     let lines = [
         (0, Write, &[0u32][..]),
         (5, Write, &[1]),
@@ -197,15 +197,7 @@ fn serial_service_trims() {
     let mut config = full();
     config.front.service = Service::Serial { cluster: 1, charge: Charge::FreeAware };
     config.front.in_flight = 1;
-    config.buffer = Some(Buffer {
-        pages: 2,
-        per_flow: false,
-        write_back: true,
-        read_allocate: true,
-        flush_above: 0,
-        merge_writes: true,
-        protected: false,
-    });
+    config.buffer = Some(Buffer { read_allocate: true, ..Buffer::plain(2, 0) });
     let lines = [(0, Read, &[0u32][..]), (MS, Read, &[0]), (2 * MS, Trim, &[0]), (3 * MS, Read, &[0])];
     let (done, _) = ends(&config, &lines);
     assert_eq!(done[1..3], [MS + MEMORY, 2 * MS + COMMAND]);

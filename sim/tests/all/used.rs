@@ -1,7 +1,7 @@
 //! A used drive's state, stored and taken up by a device built later: it acts as the one that was used.
 
 use crate::common::play::{Mix, TestRequest, asks, hand_over};
-use crate::common::{slc_cache, table1};
+use crate::common::{slc_cache, small_gc_drive};
 use flashlane_audit::{Auditor, Policy, Start};
 use flashlane_core::{Completion, Duration, PlaneId, Time};
 use flashlane_sched::catalogue::{Recipe, build, schedulers};
@@ -12,11 +12,7 @@ use serde::de::DeserializeSeed;
 
 /// A small drive that collects garbage all the time, with random victims and random times.
 fn drive() -> Config {
-    let mut config = table1(2, 2);
-    (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
-    config.geometry.pages_per_block = 16;
-    config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
-    config.precondition = Precondition::Steady;
+    let mut config = small_gc_drive();
     config.gc.victim = Victim::DChoices(3);
     config.nand.read = Latency::Gaussian { mean: Duration::from_us(75), sd: Duration::from_us(5) };
     config.flows = (0..2).map(|_| FlowConfig::at_priority(0)).collect();
@@ -24,16 +20,8 @@ fn drive() -> Config {
 }
 
 fn with_buffer() -> Config {
-    let write_back = Buffer {
-        pages: 64,
-        per_flow: true,
-        write_back: true,
-        protected: true,
-        read_allocate: true,
-        flush_above: 20,
-        merge_writes: true,
-    };
-    Config { buffer: Some(write_back), ..drive() }
+    let buffer = Buffer { per_flow: true, read_allocate: true, protected: true, ..Buffer::plain(64, 20) };
+    Config { buffer: Some(buffer), ..drive() }
 }
 
 /// With fewer entries of the map in memory than the drive has.

@@ -259,14 +259,13 @@ impl Jobs {
 mod tests {
     // A drive overwritten plane by plane is the one overwritten in the order of all writes.
 
-    use alloc::vec;
     use alloc::vec::Vec;
 
-    use flashlane_core::geometry::{AllocationOrder, Geometry, UnitKind};
-    use flashlane_core::{Duration, Lpn, PlaneId};
+    use flashlane_core::geometry::{Geometry, UnitKind};
+    use flashlane_core::{Lpn, PlaneId};
 
     use super::*;
-    use crate::config::{Bus, Dispatch, FlowConfig, Front, Gc, Latency, Nand, Protocol, Rounding, Service};
+    use crate::config::{Ftl, Gc};
 
     /// Percent of the drive that is overwritten.
     const PERCENT: u32 = 300;
@@ -284,59 +283,12 @@ mod tests {
             metadata_bytes: 448,
             unit: UnitKind::Chip,
         };
-        let array = |us| Latency::Constant(Duration::from_us(us));
+        let plain = Config::plain(geometry);
         Config {
-            geometry,
-            retry: None,
-            slc: None,
-            nand: Nand {
-                read: array(75),
-                program: array(1300),
-                erase: array(3800),
-                iterations: 20,
-                suspend: Duration::ZERO,
-                resume: Duration::ZERO,
-                suspend_limit: u32::MAX,
-                multi_plane: true,
-                multi_die: true,
-                same_page_read: false,
-                same_page_program: true,
-                one_shot_pages: 1,
-                one_shot_wait: None,
-            },
-            bus: Bus {
-                mega_transfers: 333,
-                width_bytes: 1,
-                rounding: Rounding::Exact,
-                with_metadata: false,
-                command: [Duration::ZERO; 3],
-                data_out_setup: Duration::ZERO,
-                plane_gap: Duration::ZERO,
-                dispatch: Dispatch::Eager,
-            },
-            ftl: crate::config::Ftl {
-                order: AllocationOrder::CWDP,
-                logical_pages: 24 * 16 * 18 + 5,
-                read_modify_write: false,
-                wear_aware,
-            },
-            unmap: crate::config::Unmap::default(),
-            mapping: None,
-            gc: Gc { victim, start_blocks: 3, hard_blocks: 1, separate_frontier },
+            ftl: Ftl { logical_pages: 24 * 16 * 18 + 5, wear_aware, ..plain.ftl },
+            gc: Gc { victim, separate_frontier, ..plain.gc },
             precondition: Precondition::Replayed { percent: PERCENT },
-            buffer: None,
-            front: Front {
-                protocol: Protocol::Nvme { depth: u32::MAX },
-                in_flight: u32::MAX,
-                queue_capacity: [u32::MAX; 2],
-                link_bytes_per_s: 0,
-                link_latency: Duration::ZERO,
-                service: Service::Parallel,
-            },
-            memory: Duration::from_us(1),
-            flows: vec![FlowConfig::at_priority(0)],
-            priorities: 1,
-            seed: 1,
+            ..plain
         }
     }
 

@@ -5,8 +5,6 @@ use crate::board::{Board, Facts};
 use crate::geometry::{Geometry, UnitKind};
 use crate::id::UnitId;
 use crate::transaction::FlashOp;
-use crate::units::Duration;
-use alloc::vec;
 use alloc::vec::Vec;
 
 /// A board with one unit of `slots` planes.
@@ -22,28 +20,7 @@ fn board(slots: u32) -> Board {
         metadata_bytes: 0,
         unit: UnitKind::Die,
     };
-    let facts = Facts {
-        geometry,
-        priorities: 1,
-        command: [Duration::ZERO; 3],
-        array: [Duration::ZERO; 3],
-        transfer_page: Duration::ZERO,
-        transfer_sectors: vec![Duration::ZERO; 9],
-        iteration: Duration::ZERO,
-        suspend: Duration::ZERO,
-        resume: Duration::ZERO,
-        suspend_limit: u32::MAX,
-        multi_plane: true,
-        multi_die: true,
-        same_page: [false; 3],
-        logical_pages: 0,
-        buffer_pages: 0,
-        gc_hard_blocks: 1,
-        gc_start_blocks: 2,
-        write_triggered_gc: false,
-        paced_gc: false,
-    };
-    Board::new(facts, 1)
+    Board::new(Facts::plain(geometry), 1)
 }
 
 /// Checks that a queue on the board is equal to the vector.

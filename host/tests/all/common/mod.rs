@@ -2,10 +2,11 @@
 //! when the script says.
 
 use flashlane_core::event::{End, Event, Stamped};
-use flashlane_core::geometry::UnitKind;
 use flashlane_core::transaction::{FlashOp, Owner};
-use flashlane_core::{Duration, FlowId, Geometry, Lpn, Op, PlaneId, RequestId, Time, UnitId};
+use flashlane_core::{Duration, FlowId, Lpn, Op, PlaneId, RequestId, Time, UnitId};
 use flashlane_host::{Completion, Config, Costs, Fairness, Host, Io, Predictor, Seen, Waiting, WindowChoice};
+
+use crate::model::scene::device::geometry;
 
 /// A time in tenths of a microsecond, which is as fine as the statements are.
 pub fn us(tenths: u64) -> Duration {
@@ -29,17 +30,7 @@ pub fn plain(completion: Completion) -> Config {
         costs: Costs { irq: zero, wake: zero, switch: zero, submit: zero },
         fairness: Fairness { period: us(240_000), min_slice: us(30_000), wakeup_granularity: zero },
         background: Vec::new(),
-        geometry: Geometry {
-            channels: 1,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 1,
-            blocks_per_plane: 16,
-            pages_per_block: 16,
-            page_bytes: 4096,
-            metadata_bytes: 0,
-            unit: UnitKind::Die,
-        },
+        geometry: geometry(1, 1),
         buffer_pages: None,
         buffer_per_flow: false,
     }

@@ -5,6 +5,7 @@
 use flashlane_core::{Duration, Op, Time};
 use flashlane_host::{Background, Completion, Config, Costs, Fairness, Host, Predictor, Waiting, WindowChoice, Work};
 
+use crate::common;
 use crate::model::plain::Plain;
 use crate::model::scene::device::{Fate, Tables, geometry};
 use crate::model::scene::{Application, RunResult, Scene, Stepped, play};
@@ -15,23 +16,13 @@ fn us(us: u64) -> Duration {
 
 /// One CPU without background, before a device with room for eight reads at once.
 fn host(completion: Completion) -> Config {
+    let plain = common::plain(completion);
     Config {
-        cpus: 1,
-        waiting: Waiting {
-            completion,
-            buffer_hits: false,
-            read_hits: false,
-            read_hit_spin: us(20),
-            max_spin: None,
-            poll_interval: Duration::ZERO,
-            nice: 0,
-        },
+        waiting: Waiting { read_hit_spin: us(20), ..plain.waiting },
         costs: Costs { irq: us(1), wake: us(2), switch: us(3), submit: us(5) },
         fairness: Fairness { period: us(240), min_slice: us(30), wakeup_granularity: us(40) },
-        background: Vec::new(),
         geometry: geometry(1, 8),
-        buffer_pages: None,
-        buffer_per_flow: false,
+        ..plain
     }
 }
 

@@ -3,6 +3,6 @@
 
 mod by_hand;
 mod plain;
-mod scene;
+pub mod scene;
 mod swarm;
 mod tracking;

@@ -32,25 +32,11 @@ fn board(chips: u32) -> Board {
     };
     let cycles = |n| Duration::from_ns(n * CYCLE);
     let facts = Facts {
-        geometry,
-        priorities: 1,
-        command: [Duration::ZERO; 3],
         array: [cycles(1), cycles(PROGRAM), cycles(8)],
-        transfer_page: Duration::ZERO,
-        transfer_sectors: vec![Duration::ZERO; 9],
         iteration: cycles(1),
-        suspend: Duration::ZERO,
-        resume: Duration::ZERO,
-        suspend_limit: u32::MAX,
         multi_plane: false,
         multi_die: false,
-        same_page: [false; 3],
-        logical_pages: 0,
-        buffer_pages: 0,
-        gc_hard_blocks: 1,
-        gc_start_blocks: 2,
-        write_triggered_gc: false,
-        paced_gc: false,
+        ..Facts::plain(geometry)
     };
     Board::new(facts, 1)
 }

@@ -7,15 +7,15 @@ pub mod durable;
 pub mod play;
 pub mod record;
 
-use flashlane_core::geometry::{AllocationOrder, Geometry, UnitKind};
+use flashlane_core::geometry::{Geometry, UnitKind};
 use flashlane_core::{Completion, Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::{Recipe, build};
 use flashlane_ssd::Device;
 use flashlane_ssd::config::*;
 
-/// A device with the Table 1 times of Slacker and FLIN, `channels` x `chips` single-die chips of two planes.
+/// [`Config::plain`], which has the Table 1 times of Slacker and FLIN, with `channels` x `chips` single-die chips of two planes.
 pub fn table1(channels: u32, chips: u32) -> Config {
-    let geometry = Geometry {
+    Config::plain(Geometry {
         channels,
         chips_per_channel: chips,
         dies_per_chip: 1,
@@ -25,60 +25,7 @@ pub fn table1(channels: u32, chips: u32) -> Config {
         page_bytes: 8192,
         metadata_bytes: 448,
         unit: UnitKind::Chip,
-    };
-    Config {
-        geometry,
-        retry: None,
-        slc: None,
-        nand: Nand {
-            read: Latency::Constant(Duration::from_us(75)),
-            program: Latency::Constant(Duration::from_us(1300)),
-            erase: Latency::Constant(Duration::from_us(3800)),
-            iterations: 20,
-            suspend: Duration::ZERO,
-            resume: Duration::ZERO,
-            suspend_limit: u32::MAX,
-            multi_plane: true,
-            multi_die: true,
-            same_page_read: false,
-            same_page_program: true,
-            one_shot_pages: 1,
-            one_shot_wait: None,
-        },
-        bus: Bus {
-            mega_transfers: 333,
-            width_bytes: 1,
-            rounding: Rounding::Exact,
-            with_metadata: false,
-            command: [Duration::ZERO; 3],
-            data_out_setup: Duration::ZERO,
-            plane_gap: Duration::ZERO,
-            dispatch: Dispatch::Eager,
-        },
-        ftl: Ftl {
-            order: AllocationOrder::CWDP,
-            logical_pages: geometry.planes() * geometry.pages_per_plane() * 3 / 4,
-            read_modify_write: false,
-            wear_aware: false,
-        },
-        unmap: Unmap::default(),
-        mapping: None,
-        gc: Gc { victim: Victim::Greedy, start_blocks: 3, hard_blocks: 1, separate_frontier: true },
-        precondition: Precondition::Fresh,
-        buffer: None,
-        front: Front {
-            protocol: Protocol::Nvme { depth: u32::MAX },
-            in_flight: u32::MAX,
-            queue_capacity: [u32::MAX; 2],
-            link_bytes_per_s: 0,
-            link_latency: Duration::ZERO,
-            service: Service::Parallel,
-        },
-        memory: Duration::from_us(1),
-        flows: vec![FlowConfig::at_priority(0)],
-        priorities: 1,
-        seed: 1,
-    }
+    })
 }
 
 /// [`table1`] with one chip of one plane.
@@ -89,18 +36,14 @@ pub fn one_plane() -> Config {
     config
 }
 
-/// A buffer of so many pages, shared by all flows, that completes writes, keeps no pages that are read, and writes pages out when more than
-/// `flush_above` are dirty. Its contents are lost with the power.
-pub fn write_back(pages: u32, flush_above: u32) -> Buffer {
-    Buffer {
-        pages,
-        per_flow: false,
-        write_back: true,
-        read_allocate: false,
-        flush_above,
-        merge_writes: true,
-        protected: false,
-    }
+/// A small drive in steady state, 16 planes of 24 blocks of 16 pages, that collects garbage all the time.
+pub fn small_gc_drive() -> Config {
+    let mut config = table1(2, 2);
+    (config.geometry.dies_per_chip, config.geometry.blocks_per_plane) = (2, 24);
+    config.geometry.pages_per_block = 16;
+    config.ftl.logical_pages = config.geometry.planes() * 16 * 17;
+    config.precondition = Precondition::Steady;
+    config
 }
 
 /// So many static blocks of a plane in SLC mode, with a third or less of the array times of Table 1; folded only when they are full.

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::{MEMORY, PAGE, PROGRAM, READ, drive};
 use crate::common::play::{self, TestRequest, Touch, Wake};
-use crate::common::{recipe, write_back};
+use crate::common::recipe;
 use flashlane_core::Duration;
 use flashlane_core::Op::{self, Flush, Read, Write};
-use flashlane_ssd::config::Config;
+use flashlane_ssd::config::{Buffer, Config};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
@@ -217,7 +217,7 @@ fn any_drive(random: &mut Pcg64Mcg) -> (Config, usize) {
     config.nand.one_shot_wait =
         [None, Some(0), Some(300_000), Some(3_000_000)][below(4) as usize].map(Duration::from_ns);
     let pages = config.nand.one_shot_pages + below(12) as u32;
-    config.buffer = Some(write_back(pages, 0));
+    config.buffer = Some(Buffer::plain(pages, 0));
     config.check().expect("a legal device");
     (config, pages as usize)
 }

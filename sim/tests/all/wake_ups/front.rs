@@ -94,7 +94,7 @@ fn memory_answers() {
 #[test]
 fn a_page_has_been_flushed() {
     let mut config = one_plane();
-    config.buffer = Some(write_back(2, 0));
+    config.buffer = Some(Buffer::plain(2, 0));
     let lines: [Line<'_>; 4] =
         [(0, 0, Write, &[0]), (10_000, 0, Write, &[0]), (20_000, 0, Write, &[1]), (30_000, 0, Write, &[2])];
     // Page 0 from 0, page 1 from 1 x and page 0 again from 2 x 1,324,601. Page 2 finds both places taken until page 1 leaves.

@@ -9,7 +9,7 @@ mod flash;
 mod front;
 mod queues;
 
-use crate::common::{CYCLE, device, drain, one_plane, recipe, table1, unit_cycle, write_back};
+use crate::common::{CYCLE, device, drain, one_plane, recipe, table1, unit_cycle};
 use flashlane_core::Op::{self, Read, Write};
 use flashlane_core::decide::Question;
 use flashlane_core::event::Event;
