@@ -77,7 +77,7 @@ mod linux {
             ));
         }
         let report = if args.live && std::io::stdout().is_terminal() {
-            let live = Live::begin(title, ready.asker(), stop);
+            let live = Live::begin(title, ready.handle(), stop);
             let live = live.map_err(|why| Failure::Fault(format!("--live: {why}")))?;
             let report = ready.run(&mut |_| {});
             if let Err(why) = live.end() {
@@ -134,7 +134,7 @@ mod linux {
             power_cut: args.power_cut,
             control: args.ctl.clone(),
             metrics: args.metrics,
-            lies_about_flushes: args.lie_about_flushes,
+            ignores_flushes: args.ignore_flushes,
             ..Options::default()
         }
     }

@@ -14,15 +14,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use flashlane_outputs::shown;
-use rustix::event::{EventfdFlags, eventfd};
-use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use rustix::io::Errno;
 
 use crate::Backing;
 use crate::chunks::{CHUNK, Chunks};
-use crate::power_cut::Draw;
+use crate::power_cut::PageSampler;
 use crate::volatile::{DurablePage, Undo, VolatilePage};
+use crate::wakeup::Wakeup;
 
 /// What is to be done with the bytes, for the holder of `ticket`.
 #[derive(Debug)]
@@ -107,11 +106,11 @@ impl Contents {
     ///
     /// # Errors
     /// The file cannot be read or written.
-    pub(crate) fn cut_power(&mut self, draw: &mut Draw, landed: Vec<(u64, Work)>) -> io::Result<()> {
+    pub(crate) fn cut_power(&mut self, sampler: &mut PageSampler, landed: Vec<(u64, Work)>) -> io::Result<()> {
         match self {
-            Contents::Memory(store) => store.cut_power(draw, landed),
+            Contents::Memory(store) => store.cut_power(sampler, landed),
             Contents::File(worker) => match worker.end() {
-                Some(mut store) => store.cut_power(draw, landed),
+                Some(mut store) => store.cut_power(sampler, landed),
                 None => Err(io::Error::other("its thread has ended")),
             },
         }
@@ -326,8 +325,8 @@ impl Store {
         pages.iter().for_each(|&page| self.undo.durable(page));
     }
 
-    fn cut_power(&mut self, draw: &mut Draw, landed: Vec<(u64, Work)>) -> io::Result<()> {
-        for (page, bytes) in self.undo.lost(draw) {
+    fn cut_power(&mut self, sampler: &mut PageSampler, landed: Vec<(u64, Work)>) -> io::Result<()> {
+        for (page, bytes) in self.undo.lost(sampler) {
             self.medium.write(u64::from(page) * self.page_bytes, &bytes)?;
         }
         for (offset, work) in landed {
@@ -364,14 +363,14 @@ enum Task {
 pub(crate) struct Worker {
     tasks: Option<Sender<Task>>,
     done: Receiver<Done>,
-    wakes: OwnedFd,
+    wakeup: Wakeup,
     thread: Option<JoinHandle<Store>>,
 }
 
 impl Worker {
     fn start(mut store: Store) -> io::Result<Worker> {
-        let wakes = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
-        let own = wakes.try_clone()?;
+        let wakeup = Wakeup::new()?;
+        let own = wakeup.clone();
         let (tasks, to_do) = channel();
         let (finished, done) = channel();
         let thread = std::thread::Builder::new().name("contents".into()).spawn(move || {
@@ -381,8 +380,7 @@ impl Worker {
                     Task::Do(job) => {
                         // At the end of the server the result is not read.
                         let _ = finished.send(store.act(job));
-                        // The counter is full only after 2^64 results that have not been read.
-                        let _ = rustix::io::write(&own, &1_u64.to_ne_bytes());
+                        own.notify();
                     }
                 }
             }
@@ -390,7 +388,7 @@ impl Worker {
             let _ = store.medium.flush();
             store
         })?;
-        Ok(Worker { tasks: Some(tasks), done, wakes, thread: Some(thread) })
+        Ok(Worker { tasks: Some(tasks), done, wakeup, thread: Some(thread) })
     }
 
     fn send(&self, task: Task) {
@@ -407,18 +405,13 @@ impl Worker {
     }
 
     /// What becomes readable when jobs are done.
-    pub(crate) fn wakes(&self) -> &OwnedFd {
-        &self.wakes
+    pub(crate) fn wakeup(&self) -> &Wakeup {
+        &self.wakeup
     }
 
     /// The next job that is done, if there is one.
     pub(crate) fn next_done(&self) -> Option<Done> {
         self.done.try_recv().ok()
-    }
-
-    /// Forgets that jobs have become done: they are fetched next.
-    pub(crate) fn clear(&self) {
-        let _ = rustix::io::read(&self.wakes, &mut [0; 8]);
     }
 }
 

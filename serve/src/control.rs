@@ -1,22 +1,20 @@
 //! What others ask of a running server: figures, another scheduler, another priority.
 //!
-//! They are asked by threads of their own (`ctl`, `metrics`, the dashboard), which talk to the thread of the drive through a channel and
+//! Threads of their own (`ctl`, `metrics`, the dashboard) ask for it: they send requests to the thread of the drive through a channel and
 //! never touch the drive. Must never know how figures are shown.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use flashlane_outputs::shown;
-use rustix::event::{EventfdFlags, eventfd};
-use rustix::fd::OwnedFd;
 
-use crate::listener::{SocketFile, bind_unix, reason};
+use crate::listener::{SocketFile, answer_each, bind_unix, reason};
 use crate::snapshot::Snapshot;
+use crate::wakeup::Wakeup;
 
 /// How long a client of the control socket may take to send its command.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -43,52 +41,52 @@ pub(crate) enum ControlRequest {
     Priority(String, u8, Sender<Reply>),
 }
 
-/// Where the thread of the drive finds what is asked.
+/// Where the thread of the drive finds requests.
 #[derive(Debug)]
-pub(crate) struct Asks {
-    list: Receiver<ControlRequest>,
-    wakes: Arc<OwnedFd>,
+pub(crate) struct ControlQueue {
+    requests: Receiver<ControlRequest>,
+    wakeup: Wakeup,
 }
 
-/// Asks the thread of the drive.
+/// Controls the server from another thread.
 #[derive(Clone, Debug)]
-pub struct Asker {
-    list: Sender<ControlRequest>,
-    wakes: Arc<OwnedFd>,
+pub struct ServerHandle {
+    requests: Sender<ControlRequest>,
+    wakeup: Wakeup,
 }
 
 /// Both ends.
-pub(crate) fn pair() -> io::Result<(Asker, Asks)> {
-    let wakes = Arc::new(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?);
-    let (send, list) = channel();
-    Ok((Asker { list: send, wakes: Arc::clone(&wakes) }, Asks { list, wakes }))
+pub(crate) fn control_channel() -> io::Result<(ServerHandle, ControlQueue)> {
+    let wakeup = Wakeup::new()?;
+    let (send, requests) = channel();
+    Ok((ServerHandle { requests: send, wakeup: wakeup.clone() }, ControlQueue { requests, wakeup }))
 }
 
-impl Asks {
-    /// What becomes readable when something is asked.
-    pub(crate) fn wakes(&self) -> &OwnedFd {
-        &self.wakes
+impl ControlQueue {
+    /// What becomes readable when there are requests.
+    pub(crate) fn wakeup(&self) -> &Wakeup {
+        &self.wakeup
     }
 
-    /// What has been asked since.
+    /// The requests that have come since.
     pub(crate) fn take(&self) -> Vec<ControlRequest> {
-        let _ = rustix::io::read(&*self.wakes, &mut [0; 8]);
-        self.list.try_iter().collect()
+        self.wakeup.clear();
+        self.requests.try_iter().collect()
     }
 }
 
-impl Asker {
-    /// Asks, and waits for the answer; `None` if the server has ended.
-    fn ask<T>(&self, ask: impl FnOnce(Sender<T>) -> ControlRequest) -> Option<T> {
+impl ServerHandle {
+    /// Sends a request, and waits for the answer; `None` if the server has ended.
+    fn request<T>(&self, request: impl FnOnce(Sender<T>) -> ControlRequest) -> Option<T> {
         let (answer, answered) = channel();
-        self.list.send(ask(answer)).ok()?;
-        let _ = rustix::io::write(&*self.wakes, &1_u64.to_ne_bytes());
+        self.requests.send(request(answer)).ok()?;
+        self.wakeup.notify();
         answered.recv().ok()
     }
 
     /// The server's figures; `None` if it has ended.
     pub fn snapshot(&self) -> Option<Snapshot> {
-        self.ask(ControlRequest::Snapshot)
+        self.request(ControlRequest::Snapshot)
     }
 
     /// Does what a line says.
@@ -98,12 +96,14 @@ impl Asker {
         let (verb, rest) = line.trim_end().split_once(' ').unwrap_or((line.trim_end(), ""));
         match (verb, rest.rsplit_once(' ')) {
             ("stats", None) => self.snapshot().map_or_else(ended, |snapshot| Ok(snapshot.table())),
-            ("power-cut", None) => self.ask(ControlRequest::PowerCut).unwrap_or_else(ended),
-            ("scheduler", _) => self.ask(|answer| ControlRequest::Scheduler(rest.into(), answer)).unwrap_or_else(ended),
+            ("power-cut", None) => self.request(ControlRequest::PowerCut).unwrap_or_else(ended),
+            ("scheduler", _) => {
+                self.request(|answer| ControlRequest::Scheduler(rest.into(), answer)).unwrap_or_else(ended)
+            }
             ("priority", Some((flow, priority))) => {
                 let legal = |_| format!("priority {priority}: must be a whole number from 0 to 7");
                 let priority = priority.parse().map_err(legal)?;
-                self.ask(|answer| ControlRequest::Priority(flow.into(), priority, answer)).unwrap_or_else(ended)
+                self.request(|answer| ControlRequest::Priority(flow.into(), priority, answer)).unwrap_or_else(ended)
             }
             _ => Err("must be `scheduler NAME`, `priority FLOW N`, `stats` or `power-cut`".into()),
         }
@@ -114,33 +114,22 @@ impl Asker {
 ///
 /// # Errors
 /// A path at which it cannot listen, by its name.
-pub(crate) fn open(path: &Path, asker: Asker) -> Result<SocketFile, String> {
+pub(crate) fn open(path: &Path, handle: ServerHandle) -> Result<SocketFile, String> {
     let failed = |why: io::Error| format!("--ctl {}: cannot be listened at: {}", shown::path(path), reason(&why));
     let (listener, file) = bind_unix(path).map_err(failed)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-    let serve = move || serve(&listener, &asker);
+    let serve = move || answer_each(listener.incoming(), |client| answer(&client, &handle));
     std::thread::Builder::new().name("control".into()).spawn(serve).map_err(failed)?;
     Ok(file)
 }
 
-fn serve(listener: &UnixListener, asker: &Asker) {
-    for client in listener.incoming() {
-        match client {
-            // A client that has closed its connection gets no answer.
-            Ok(client) => drop(answer(&client, asker)),
-            // Out of descriptors, say: until others are closed.
-            Err(_) => std::thread::sleep(Duration::from_millis(100)),
-        }
-    }
-}
-
 /// Answers a client: `ok` or `error`, a line end, and the text.
-fn answer(client: &UnixStream, asker: &Asker) -> io::Result<()> {
+fn answer(client: &UnixStream, handle: &ServerHandle) -> io::Result<()> {
     client.set_read_timeout(Some(TIMEOUT))?;
     client.set_write_timeout(Some(TIMEOUT))?;
     let mut line = String::new();
     BufReader::new(client.take(LINE_BYTES)).read_line(&mut line)?;
-    let (kind, text) = match asker.command(&line) {
+    let (kind, text) = match handle.command(&line) {
         Ok(text) => ("ok", text),
         Err(text) => ("error", text),
     };

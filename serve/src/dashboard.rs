@@ -17,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd as _, OwnedFd};
 
 use crate::Stop;
-use crate::control::Asker;
+use crate::control::ServerHandle;
 use crate::snapshot::{Interval, Snapshot, UnitView};
 use crate::statistics::lateness;
 
@@ -38,8 +38,8 @@ impl Live {
     ///
     /// # Errors
     /// There are no threads left.
-    pub fn begin(title: String, asker: Asker, stop: Stop) -> io::Result<Live> {
-        let show = move || show(title, &asker, stop);
+    pub fn begin(title: String, handle: ServerHandle, stop: Stop) -> io::Result<Live> {
+        let show = move || show(title, &handle, stop);
         std::thread::Builder::new().name("dashboard".into()).spawn(show).map(Live)
     }
 
@@ -52,24 +52,24 @@ impl Live {
     }
 }
 
-fn show(title: String, asker: &Asker, stop: Stop) -> io::Result<()> {
+fn show(title: String, handle: &ServerHandle, stop: Stop) -> io::Result<()> {
     let mut stop = Some(stop);
     let mut dashboard = Dashboard { title, recent: VecDeque::new(), history: VecDeque::new() };
-    let shown = on_terminal(&mut dashboard, asker, &mut stop);
+    let shown = on_terminal(&mut dashboard, handle, &mut stop);
     let restored = ratatui::try_restore();
     if stop.is_some() {
         // Without a terminal the server goes on, until a signal ends it.
-        while asker.snapshot().is_some() {
+        while handle.snapshot().is_some() {
             std::thread::sleep(EVERY);
         }
     }
     shown.and(restored)
 }
 
-fn on_terminal(dashboard: &mut Dashboard, asker: &Asker, stop: &mut Option<Stop>) -> io::Result<()> {
+fn on_terminal(dashboard: &mut Dashboard, handle: &ServerHandle, stop: &mut Option<Stop>) -> io::Result<()> {
     let keys = keyboard()?;
     let mut terminal = ratatui::try_init()?;
-    while let Some(snapshot) = asker.snapshot() {
+    while let Some(snapshot) = handle.snapshot() {
         dashboard.add(snapshot);
         terminal.draw(|frame| dashboard.draw(frame))?;
         let next = Instant::now() + EVERY;

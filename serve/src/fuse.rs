@@ -17,12 +17,11 @@ use fuser::{
     INodeNo, InitFlags, KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory,
     ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, Session, TimeOrNow, WriteFlags,
 };
-use rustix::event::{EventfdFlags, eventfd};
-use rustix::fd::OwnedFd;
 use rustix::fs::{FallocateFlags, OFlags};
 use rustix::mount::UnmountFlags;
 
 use crate::nbd::{Command, Error, Export, Kind, MIN_BLOCK};
+use crate::wakeup::Wakeup;
 
 /// The most bytes of a write, and the most requests that the kernel keeps under way without a program that waits for each.
 const MAX_WRITE: u32 = 256 << 10;
@@ -84,7 +83,7 @@ pub(crate) struct Files {
     folder: PathBuf,
     session: BackgroundSession,
     requests: Receiver<Requested>,
-    wakes: OwnedFd,
+    wakeup: Wakeup,
     answers: Vec<(Answer, Result<Vec<u8>, Error>)>,
     /// The server ends: requests fail.
     closing: bool,
@@ -114,20 +113,20 @@ impl Files {
             return Err(failed("this system has no /dev/fuse; containers need that device passed to them"));
         }
         let mounted = mount(folder, exports);
-        let (session, requests, wakes) = mounted.map_err(|why| {
+        let (session, requests, wakeup) = mounted.map_err(|why| {
             failed(&format!("cannot be mounted: {why}; root can mount it, others need fusermount3 and /dev/fuse"))
         })?;
-        Ok(Files { folder: folder.to_owned(), session, requests, wakes, answers: Vec::new(), closing: false })
+        Ok(Files { folder: folder.to_owned(), session, requests, wakeup, answers: Vec::new(), closing: false })
     }
 
     /// What becomes readable when something is requested.
-    pub(crate) fn wakes(&self) -> &OwnedFd {
-        &self.wakes
+    pub(crate) fn wakeup(&self) -> &Wakeup {
+        &self.wakeup
     }
 
     /// What has been requested since.
     pub(crate) fn take(&mut self) -> Vec<Requested> {
-        let _ = rustix::io::read(&self.wakes, &mut [0; 8]);
+        self.wakeup.clear();
         let requests = self.requests.try_iter();
         if self.closing {
             self.answers.extend(requests.map(|request| (request.answer, Err(Error::Shutdown))));
@@ -186,27 +185,27 @@ fn detach(folder: &Path) {
     }
 }
 
-fn mount(folder: &Path, exports: &Arc<[Export]>) -> io::Result<(BackgroundSession, Receiver<Requested>, OwnedFd)> {
-    let wakes = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+fn mount(folder: &Path, exports: &Arc<[Export]>) -> io::Result<(BackgroundSession, Receiver<Requested>, Wakeup)> {
+    let wakeup = Wakeup::new()?;
     let (send, requests) = channel();
     let shown = Folder {
         exports: Arc::clone(exports),
         send,
-        wakes: wakes.try_clone()?,
+        wakeup: wakeup.clone(),
         since: SystemTime::now(),
         owner: (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw()),
     };
     let mut config = Config::default();
     config.mount_options = vec![MountOption::FSName("flashlane".into()), MountOption::Subtype("flashlane".into())];
     let session = Session::new(shown, folder, &config)?.spawn()?;
-    Ok((session, requests, wakes))
+    Ok((session, requests, wakeup))
 }
 
 /// The folder, as the thread of the library shows it to the kernel. Numbers of files: 1 is the folder, 2 the first export.
 struct Folder {
     exports: Arc<[Export]>,
     send: Sender<Requested>,
-    wakes: OwnedFd,
+    wakeup: Wakeup,
     since: SystemTime,
     owner: (u32, u32),
 }
@@ -254,7 +253,7 @@ impl Folder {
     fn pass(&self, export: usize, (offset, length): (u64, u64), kind: Kind, force: bool, answer: Answer) {
         let command = Command { cookie: 0, offset, length, force, kind };
         match self.send.send(Requested { export, command, answer }) {
-            Ok(()) => drop(rustix::io::write(&self.wakes, &1_u64.to_ne_bytes())),
+            Ok(()) => self.wakeup.notify(),
             Err(unsent) => unsent.0.answer.send(Err(Error::Shutdown)),
         }
     }

@@ -24,8 +24,6 @@ mod dashboard;
 #[cfg(target_os = "linux")]
 mod fuse;
 #[cfg(target_os = "linux")]
-mod kept;
-#[cfg(target_os = "linux")]
 mod listener;
 #[cfg(target_os = "linux")]
 mod metrics;
@@ -36,7 +34,11 @@ mod record;
 #[cfg(target_os = "linux")]
 mod server;
 #[cfg(target_os = "linux")]
+mod state_file;
+#[cfg(target_os = "linux")]
 mod volatile;
+#[cfg(target_os = "linux")]
+mod wakeup;
 
 pub use address::Address;
 pub use backing::Backing;
@@ -47,14 +49,14 @@ pub use statistics::{ExportReport, Message, Report, lateness};
 #[cfg(target_os = "linux")]
 pub use dashboard::Live;
 #[cfg(target_os = "linux")]
-pub use linux::{Asker, Options, Ready, Stop, open, send};
+pub use linux::{Options, Ready, ServerHandle, Stop, open, send};
 
 #[cfg(target_os = "linux")]
 mod linux {
     use std::os::unix::net::UnixStream;
     use std::time::Duration;
 
-    pub use crate::control::{Asker, send};
+    pub use crate::control::{ServerHandle, send};
     use crate::server::Server;
     use crate::{Address, Backing, Message, Report};
 
@@ -85,7 +87,7 @@ mod linux {
         /// How long a client of NBD may take to open an export.
         pub handshake: Duration,
         /// Flushes and FUA are answered as if they had been done, so that a test of what a power cut takes can be seen to fail.
-        pub lies_about_flushes: bool,
+        pub ignores_flushes: bool,
     }
 
     /// A drive in memory without a way to it, as fast as the model says.
@@ -103,7 +105,7 @@ mod linux {
                 control: None,
                 metrics: None,
                 handshake: Duration::from_secs(10),
-                lies_about_flushes: false,
+                ignores_flushes: false,
             }
         }
     }
@@ -165,9 +167,9 @@ mod linux {
             })
         }
 
-        /// What other threads ask the server with.
-        pub fn asker(&self) -> Asker {
-            self.server.asker()
+        /// What other threads control the server with.
+        pub fn handle(&self) -> ServerHandle {
+            self.server.handle()
         }
 
         /// Where clients find it over NBD, and its figures: with a port of the system's choice where port 0 was asked for.

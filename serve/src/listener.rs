@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fd::{AsFd, BorrowedFd};
 
@@ -72,6 +73,20 @@ impl Listener {
         match self {
             Listener::Unix { listener, .. } => listener.set_nonblocking(true),
             Listener::Tcp(listener) => listener.set_nonblocking(true),
+        }
+    }
+}
+
+/// How long no clients are accepted after one could not be: for want of descriptors or memory, say, until others have been closed.
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Answers one client after the other until the process ends.
+pub(crate) fn answer_each<C>(clients: impl Iterator<Item = io::Result<C>>, answer: impl Fn(C) -> io::Result<()>) {
+    for client in clients {
+        match client {
+            // A client that has closed its connection gets no answer.
+            Ok(client) => drop(answer(client)),
+            Err(_) => std::thread::sleep(ACCEPT_PAUSE),
         }
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use flashlane_core::Op;
 use flashlane_report::metrics::Histogram;
 
-use crate::control::Asker;
-use crate::listener::reason;
+use crate::control::ServerHandle;
+use crate::listener::{answer_each, reason};
 use crate::snapshot::Snapshot;
 
 /// How long a client may take to ask and to take the answer.
@@ -26,26 +26,17 @@ const BOUNDS_US: [u64; 16] =
 ///
 /// # Errors
 /// An address that cannot be listened at, in words.
-pub(crate) fn open(address: SocketAddr, asker: Asker) -> Result<SocketAddr, String> {
+pub(crate) fn open(address: SocketAddr, handle: ServerHandle) -> Result<SocketAddr, String> {
     let failed = |why: io::Error| format!("--metrics {address}: cannot be listened at: {}", reason(&why));
     let listener = TcpListener::bind(address).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
-    let serve = move || {
-        for client in listener.incoming() {
-            match client {
-                // A client that has closed its connection gets no answer.
-                Ok(client) => drop(answer(client, &asker)),
-                // Out of descriptors, say: until others are closed.
-                Err(_) => std::thread::sleep(Duration::from_millis(100)),
-            }
-        }
-    };
+    let serve = move || answer_each(listener.incoming(), |client| answer(client, &handle));
     std::thread::Builder::new().name("metrics".into()).spawn(serve).map_err(failed)?;
     Ok(bound)
 }
 
 /// Answers a request of HTTP.
-fn answer(mut client: TcpStream, asker: &Asker) -> io::Result<()> {
+fn answer(mut client: TcpStream, handle: &ServerHandle) -> io::Result<()> {
     client.set_read_timeout(Some(TIMEOUT))?;
     client.set_write_timeout(Some(TIMEOUT))?;
     let mut head = Vec::new();
@@ -60,7 +51,7 @@ fn answer(mut client: TcpStream, asker: &Asker) -> io::Result<()> {
     let line = head.split(|&byte| byte == b'\r').next().unwrap_or_default();
     let asked = line.split(|&byte| byte == b' ').collect::<Vec<_>>();
     let (status, body) = match asked[..] {
-        [b"GET", b"/metrics", _] => match asker.snapshot() {
+        [b"GET", b"/metrics", _] => match handle.snapshot() {
             Some(snapshot) => ("200 OK", text(&snapshot)),
             None => ("503 Service Unavailable", "the server has ended\n".into()),
         },

@@ -1,5 +1,5 @@
 //! What a power cut leaves of writes, trims and write zeroes: whole pages of those that the drive had not ended, and of writes that only the
-//! page buffer had, drawn by a seed.
+//! page buffer had, sampled by a seed.
 
 use std::ops::Range;
 
@@ -21,17 +21,17 @@ pub struct PowerCut {
     pub lost: u64,
 }
 
-/// Draws page by page.
-pub(crate) struct Draw {
+/// Samples page by page what a cut leaves.
+pub(crate) struct PageSampler {
     rng: Pcg64Mcg,
     page_bytes: u64,
     pub(crate) cut: PowerCut,
 }
 
-impl Draw {
-    pub(crate) fn new(seed: u64, page_bytes: u32) -> Draw {
+impl PageSampler {
+    pub(crate) fn new(seed: u64, page_bytes: u32) -> PageSampler {
         let rng = Pcg64Mcg::new((u128::from(seed) << 64) | 0x70_77_72_63_75_74_00_01);
-        Draw { rng, page_bytes: page_bytes.into(), cut: PowerCut::default() }
+        PageSampler { rng, page_bytes: page_bytes.into(), cut: PowerCut::default() }
     }
 
     fn coin(&mut self) -> bool {
@@ -75,9 +75,9 @@ mod tests {
     #[test]
     fn whole_pages_land_or_do_not() {
         let of = |seed| {
-            let mut draw = Draw::new(seed, 8192);
-            let landed: Vec<_> = (0..100).map(|write| draw.landed(write * 512..write * 512 + 40_000)).collect();
-            (draw.cut, landed)
+            let mut sampler = PageSampler::new(seed, 8192);
+            let landed: Vec<_> = (0..100).map(|write| sampler.landed(write * 512..write * 512 + 40_000)).collect();
+            (sampler.cut, landed)
         };
         let (cut, landed) = of(1);
         // 40,000 bytes touch five pages, or six where they begin near the end of one.

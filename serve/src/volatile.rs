@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use flashlane_ssd::BufferedPage;
 
-use crate::power_cut::Draw;
+use crate::power_cut::PageSampler;
 
 /// A page of a write that is in the buffer only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,9 +125,9 @@ impl Undo {
     }
 
     /// The power is cut: pages that are to hold again what the flash has of them.
-    pub(crate) fn lost(&mut self, draw: &mut Draw) -> Vec<(u32, Vec<u8>)> {
+    pub(crate) fn lost(&mut self, sampler: &mut PageSampler) -> Vec<(u32, Vec<u8>)> {
         let kept = std::mem::take(&mut self.pages).into_iter();
-        kept.filter_map(|(page, all)| Some((page, draw.takes(all.into_iter().next()?.bytes)?))).collect()
+        kept.filter_map(|(page, all)| Some((page, sampler.takes(all.into_iter().next()?.bytes)?))).collect()
     }
 }
 

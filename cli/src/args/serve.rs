@@ -51,7 +51,7 @@ pub struct ServeArgs {
 
     /// Answer flushes and FUA without doing them, so that tests can show that they find the loss
     #[arg(long, hide = true)]
-    pub lie_about_flushes: bool,
+    pub ignore_flushes: bool,
 
     /// Show what the drive does on the terminal; nothing if the output is not one
     #[arg(long)]

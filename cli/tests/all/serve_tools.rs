@@ -473,7 +473,7 @@ fn a_database_is_sound_after_many_power_cuts() {
 /// If flushes are answered that were not done, power cuts take what was committed, and the tests above would fail.
 #[test]
 fn a_database_is_lost_if_flushes_are_not_done() {
-    let args = [&["--ctl", "ctl", "--lie-about-flushes"][..], &VOLATILE].concat();
+    let args = [&["--ctl", "ctl", "--ignore-flushes"][..], &VOLATILE].concat();
     if let Some(found) = database_after(10, &args, cut) {
         assert!(found.is_err(), "ten power cuts took nothing");
     }

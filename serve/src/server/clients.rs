@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 
-use super::commands::{Asked, Client};
+use super::commands::{Client, PendingCommand};
 use super::{LISTENER, Server};
 use crate::connection::Connection;
 use crate::fuse::{Files, Requested};
-use crate::listener::Listener;
+use crate::listener::{ACCEPT_PAUSE, Listener};
 use crate::nbd::Command;
 use crate::record::Record;
 
@@ -21,15 +21,12 @@ const MAX_CONNECTIONS: usize = 256;
 /// So many more are told, when they ask for an export, that there is no room for them; others are closed at once.
 const MAX_REFUSED: usize = 32;
 
-/// How long no clients are accepted after one could not be: without a rest the listener would report it again and again.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-
 impl Server {
     /// How long no clients are to be accepted; accepts them again once that is over.
-    pub(super) fn rest(&mut self) -> Option<Duration> {
-        let left = self.rests_until?.saturating_duration_since(Instant::now());
+    pub(super) fn accept_pause(&mut self) -> Option<Duration> {
+        let left = self.accept_paused_until?.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            self.rests_until = None;
+            self.accept_paused_until = None;
             if let Some(listener) = &self.listener {
                 let _ = epoll::add(&self.poll, listener, EventData::new_u64(LISTENER), EventFlags::IN);
             }
@@ -70,10 +67,10 @@ impl Server {
                     continue;
                 }
                 Err(_) => {
-                    // Out of descriptors or memory: until others have been closed.
+                    // Without a pause the listener would report it again and again.
                     if let Some(listener) = &self.listener {
                         let _ = epoll::delete(&self.poll, listener);
-                        self.rests_until = Some(Instant::now() + ACCEPT_PAUSE);
+                        self.accept_paused_until = Some(Instant::now() + ACCEPT_PAUSE);
                     }
                     return;
                 }
@@ -136,9 +133,9 @@ impl Server {
         let mut commands = Vec::new();
         let of_file = |Requested { export, command, answer }| {
             let client = Client::File(answer);
-            Asked { client, export, command, ended: None }
+            PendingCommand { client, export, command, ended: None }
         };
-        let mut all: Vec<Asked> = requested.into_iter().map(of_file).collect();
+        let mut all: Vec<PendingCommand> = requested.into_iter().map(of_file).collect();
         for &number in numbers {
             let Some(connection) = self.connections.get_mut(number).and_then(Option::as_mut) else { continue };
             if let Some(reason) = take(connection, &mut commands) {
@@ -149,11 +146,11 @@ impl Server {
                 connection.under_way += 1;
                 connection.held += command.held();
                 let client = Client::Connection { number, generation };
-                all.push(Asked { client, export, command, ended: None });
+                all.push(PendingCommand { client, export, command, ended: None });
             }
         }
         match self.change {
-            Some(_) => self.held.append(&mut all),
+            Some(_) => self.held_back.append(&mut all),
             None => self.submit_all(now, all),
         }
     }

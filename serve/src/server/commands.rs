@@ -9,13 +9,13 @@ use crate::Message;
 use crate::contents::{Contents, Done, Job, Work};
 use crate::fuse::Answer;
 use crate::nbd::{Command, Error, Kind};
-use crate::power_cut::{Draw, PowerCut};
+use crate::power_cut::{PageSampler, PowerCut};
 use crate::real_time::Ended;
 use crate::record::Record;
 
 /// A command of a client, from its arrival until it is answered.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct PendingCommand {
     pub(super) client: Client,
     pub(super) export: usize,
     pub(super) command: Command,
@@ -23,7 +23,7 @@ pub(super) struct Asked {
     pub(super) ended: Option<(Time, u64)>,
 }
 
-impl Asked {
+impl PendingCommand {
     /// The bytes of the drive that it reads or changes; the export begins at `first`.
     fn bytes(&self, first: u64, page: u64) -> Range<u64> {
         let from = first + self.command.offset;
@@ -83,22 +83,22 @@ fn op(kind: &Kind) -> Op {
 
 impl Server {
     /// Gives the drive commands, all at one instant.
-    pub(super) fn submit_all(&mut self, now: Time, mut all: Vec<Asked>) {
+    pub(super) fn submit_all(&mut self, now: Time, mut all: Vec<PendingCommand>) {
         // A run submits the requests of an instant flow by flow: so that it can do again what is done here.
-        all.sort_by_key(|asked| asked.export);
-        all.into_iter().for_each(|asked| self.submit(now, asked));
+        all.sort_by_key(|pending| pending.export);
+        all.into_iter().for_each(|pending| self.submit(now, pending));
     }
 
     /// Gives the drive a command.
-    fn submit(&mut self, now: Time, asked: Asked) {
+    fn submit(&mut self, now: Time, pending: PendingCommand) {
         if self.is_cut() {
-            return self.held.push(asked);
+            return self.held_back.push(pending);
         }
-        let Asked { export, ref command, .. } = asked;
-        let (op, force) = (op(&command.kind), command.force && !self.lies_about_flushes);
+        let PendingCommand { export, ref command, .. } = pending;
+        let (op, force) = (op(&command.kind), command.force && !self.ignores_flushes);
         self.statistics.received(export, op);
-        if op == Op::Flush && self.lies_about_flushes {
-            return self.lie(now, asked);
+        if op == Op::Flush && self.ignores_flushes {
+            return self.answer_ignored_flush(now, pending);
         }
         let (offset, length) = (command.offset, command.length);
         if self.fault.is_none()
@@ -110,29 +110,29 @@ impl Server {
         let offset = if op == Op::Flush { 0 } else { self.first_byte[export] + offset };
         let ticket = self.next_ticket;
         self.next_ticket += 1;
-        self.asked.insert(ticket, asked);
+        self.pending.insert(ticket, pending);
         if let Err(ticket) = self.drive.submit(now, export as u16, op, (offset, length, force), ticket) {
             self.fail(ticket, Error::Io);
         }
     }
 
-    /// Answers a flush that has not been done.
-    fn lie(&mut self, now: Time, mut asked: Asked) {
-        asked.ended = Some((now, 0));
+    /// Answers a flush at once, without doing it.
+    fn answer_ignored_flush(&mut self, now: Time, mut pending: PendingCommand) {
+        pending.ended = Some((now, 0));
         let ticket = self.next_ticket;
         self.next_ticket += 1;
-        self.asked.insert(ticket, asked);
+        self.pending.insert(ticket, pending);
         self.answer(Done { ticket, result: Ok(Vec::new()) });
     }
 
     /// The drive has ended a command: its bytes are read or changed now.
     pub(super) fn ended(&mut self, ended: Ended<u64>) {
         let page = u64::from(self.schedulers.config().geometry.page_bytes);
-        let Some(asked) = self.asked.get_mut(&ended.of) else { return };
-        asked.ended = Some((ended.at, ended.response_ns));
-        let bytes = asked.bytes(self.first_byte[asked.export], page);
-        let (length, force) = (bytes.end - bytes.start, asked.command.force);
-        let work = match &mut asked.command.kind {
+        let Some(pending) = self.pending.get_mut(&ended.of) else { return };
+        pending.ended = Some((ended.at, ended.response_ns));
+        let bytes = pending.bytes(self.first_byte[pending.export], page);
+        let (length, force) = (bytes.end - bytes.start, pending.command.force);
+        let work = match &mut pending.command.kind {
             Kind::Read => Work::Read(length as usize),
             Kind::Write(data) => Work::Write { data: std::mem::take(data), force, volatile: ended.volatile },
             Kind::Trim => Work::Zero { length, keep: false, force },
@@ -147,7 +147,7 @@ impl Server {
     /// Takes the jobs that the thread of the contents has done.
     pub(super) fn contents_done(&mut self) {
         let Contents::File(worker) = &self.contents else { return };
-        worker.clear();
+        worker.wakeup().clear();
         while let Contents::File(worker) = &self.contents
             && let Some(done) = worker.next_done()
         {
@@ -161,24 +161,24 @@ impl Server {
             self.statistics.file_failed();
             return self.fail(done.ticket, Error::Io);
         };
-        let Some(asked) = self.asked.remove(&done.ticket) else { return };
-        let Some((at, response_ns)) = asked.ended else { return };
-        let Command { length, ref kind, .. } = asked.command;
-        self.statistics.completed(asked.export, op(kind), length, response_ns, self.drive.since(at));
-        self.reply(asked, Ok(data));
+        let Some(pending) = self.pending.remove(&done.ticket) else { return };
+        let Some((at, response_ns)) = pending.ended else { return };
+        let Command { length, ref kind, .. } = pending.command;
+        self.statistics.completed(pending.export, op(kind), length, response_ns, self.drive.since(at));
+        self.reply(pending, Ok(data));
     }
 
     pub(super) fn fail(&mut self, ticket: u64, error: Error) {
-        let Some(asked) = self.asked.remove(&ticket) else { return };
-        self.statistics.failed(asked.export);
-        self.reply(asked, Err(error));
+        let Some(pending) = self.pending.remove(&ticket) else { return };
+        self.statistics.failed(pending.export);
+        self.reply(pending, Err(error));
     }
 
     /// Adds what became of a command, its bytes if it is a read, to what its client is sent.
-    pub(super) fn reply(&mut self, asked: Asked, outcome: Result<Vec<u8>, Error>) {
-        let held = asked.command.held();
-        let Command { cookie, offset, kind, .. } = asked.command;
-        let (number, generation) = match asked.client {
+    pub(super) fn reply(&mut self, pending: PendingCommand, outcome: Result<Vec<u8>, Error>) {
+        let held = pending.command.held();
+        let Command { cookie, offset, kind, .. } = pending.command;
+        let (number, generation) = match pending.client {
             Client::Connection { number, generation } => (number, generation),
             Client::File(answer) => {
                 if let Some(files) = &mut self.files {
@@ -220,19 +220,19 @@ impl Server {
     /// The power is cut: nothing more is answered, what the drive had not ended has landed or not, what only the buffer had is lost or not,
     /// and there is no state to keep.
     pub(super) fn cut_power(&mut self) -> PowerCut {
-        self.kept = None;
+        self.state = None;
         self.record.iter_mut().for_each(Record::flush);
         let page_bytes = self.schedulers.config().geometry.page_bytes;
-        let mut draw = Draw::new(self.schedulers.config().seed, page_bytes);
+        let mut sampler = PageSampler::new(self.schedulers.config().seed, page_bytes);
         let mut landed = Vec::new();
         // What the drive has ended is on its way to its place.
-        for asked in std::mem::take(&mut self.asked).into_values().filter(|asked| asked.ended.is_none()) {
-            if matches!(asked.command.kind, Kind::Read | Kind::Flush) {
+        for pending in std::mem::take(&mut self.pending).into_values().filter(|pending| pending.ended.is_none()) {
+            if matches!(pending.command.kind, Kind::Read | Kind::Flush) {
                 continue;
             }
-            let bytes = asked.bytes(self.first_byte[asked.export], page_bytes.into());
-            for part in draw.landed(bytes.clone()) {
-                let work = match &asked.command.kind {
+            let bytes = pending.bytes(self.first_byte[pending.export], page_bytes.into());
+            for part in sampler.landed(bytes.clone()) {
+                let work = match &pending.command.kind {
                     Kind::Write(data) => {
                         let data =
                             data[(part.start - bytes.start) as usize..(part.end - bytes.start) as usize].to_vec();
@@ -246,9 +246,9 @@ impl Server {
                 landed.push((part.start, work));
             }
         }
-        if self.contents.cut_power(&mut draw, landed).is_err() {
+        if self.contents.cut_power(&mut sampler, landed).is_err() {
             self.statistics.file_failed();
         }
-        draw.cut
+        sampler.cut
     }
 }

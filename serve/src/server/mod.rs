@@ -6,7 +6,7 @@
 
 mod clients;
 mod commands;
-mod requests;
+mod control;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -21,17 +21,17 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::connection::Connection;
 use crate::contents::Contents;
-use crate::control::{self, Asker, Asks, ControlRequest};
+use crate::control::{ControlQueue, ControlRequest, ServerHandle, control_channel};
 use crate::fuse::Files;
-use crate::kept::Kept;
 use crate::listener::{Listener, SocketFile};
 use crate::nbd::{Error, Export};
 use crate::real_time::RealTime;
 use crate::record::Record;
+use crate::state_file::StateFile;
 use crate::statistics::Statistics;
 use crate::{Address, Message, Options, Report};
-use commands::Asked;
-use requests::Change;
+use commands::PendingCommand;
+use control::Change;
 
 /// Bytes that are read of a connection before the next one has its turn.
 const READ_BYTES: usize = 256 << 10;
@@ -43,7 +43,7 @@ const END: Duration = Duration::from_secs(5);
 const LISTENER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
 const CONTENTS: u64 = u64::MAX - 2;
-const ASKS: u64 = u64::MAX - 3;
+const CONTROL: u64 = u64::MAX - 3;
 const FILES: u64 = u64::MAX - 4;
 
 /// What clients can open: an export for each flow.
@@ -75,7 +75,7 @@ pub(crate) struct Server {
     drive: RealTime<u64>,
     contents: Contents,
     /// Commands that the drive or the contents have, by ticket.
-    asked: BTreeMap<u64, Asked>,
+    pending: BTreeMap<u64, PendingCommand>,
     next_ticket: u64,
     connections: Vec<Option<Connection>>,
     accepted: u64,
@@ -83,24 +83,24 @@ pub(crate) struct Server {
     statistics: Statistics,
     fault: Option<String>,
     record: Option<Record>,
-    lies_about_flushes: bool,
+    ignores_flushes: bool,
     /// The power is cut once the drive has been given so many commands.
     cut_after: Option<u64>,
     /// Where the drive's state goes at the end.
-    kept: Option<Kept>,
+    state: Option<StateFile>,
     buffer: Vec<u8>,
-    asks: Asks,
-    asker: Asker,
-    /// Asked while the scheduler is being changed.
-    later: VecDeque<ControlRequest>,
+    queue: ControlQueue,
+    handle: ServerHandle,
+    /// Requests that came while the scheduler is being changed.
+    deferred: VecDeque<ControlRequest>,
     schedulers: Schedulers,
     scheduler: String,
     /// The scheduler that follows once the drive has drained.
     change: Option<Change>,
     /// Commands that came meanwhile.
-    held: Vec<Asked>,
+    held_back: Vec<PendingCommand>,
     /// Until when no clients are accepted.
-    rests_until: Option<Instant>,
+    accept_paused_until: Option<Instant>,
     /// How long a client may take to open an export, and before when none has taken so long.
     handshake: Duration,
     handshakes_until: Option<Instant>,
@@ -120,21 +120,21 @@ impl Server {
         let contents = Contents::open(&options.data, drive.bytes, drive.page_bytes)?;
         let listener = options.nbd.as_ref().map(Listener::open).transpose()?;
         let statistics = Statistics::new(exports.len());
-        let (asker, asks) = control::pair().map_err(|why| format!("cannot wait for commands: {why}"))?;
-        let control = options.control.as_ref().map(|path| control::open(path, asker.clone())).transpose()?;
+        let (handle, queue) = control_channel().map_err(|why| format!("cannot wait for commands: {why}"))?;
+        let control = options.control.as_ref().map(|path| crate::control::open(path, handle.clone())).transpose()?;
         let files = options.fuse.as_ref().map(|folder| Files::open(folder, &exports)).transpose()?;
-        let mut watched = vec![(stop.as_fd(), SIGNALS), (asks.wakes().as_fd(), ASKS)];
+        let mut watched = vec![(stop.as_fd(), SIGNALS), (queue.wakeup().as_fd(), CONTROL)];
         watched.extend(listener.iter().map(|listener| (listener.as_fd(), LISTENER)));
-        watched.extend(files.iter().map(|files| (files.wakes().as_fd(), FILES)));
+        watched.extend(files.iter().map(|files| (files.wakeup().as_fd(), FILES)));
         if let Contents::File(worker) = &contents {
-            watched.push((worker.wakes().as_fd(), CONTENTS));
+            watched.push((worker.wakeup().as_fd(), CONTENTS));
         }
         let poll = poll(&watched).map_err(|why| format!("cannot wait for clients: {why}"))?;
-        let metrics = options.metrics.map(|address| crate::metrics::open(address, asker.clone())).transpose()?;
+        let metrics = options.metrics.map(|address| crate::metrics::open(address, handle.clone())).transpose()?;
         // The last of the files, as they are there to stay.
         let record = options.record.as_ref().map(|path| Record::create(path, &drive.record_head)).transpose()?;
-        let begun = options.record.as_deref().filter(|_| drive.is_used);
-        let kept = options.state.as_ref().map(|state| Kept::take_away(state, begun)).transpose()?;
+        let record_of_used = options.record.as_deref().filter(|_| drive.is_used);
+        let state = options.state.as_ref().map(|state| StateFile::take_away(state, record_of_used)).transpose()?;
         let mut simulated = RealTime::new(drive.device, options.time_scale);
         if options.power_cut.is_some() || options.control.is_some() {
             simulated.follow_buffer();
@@ -149,7 +149,7 @@ impl Server {
             first_byte,
             drive: simulated,
             contents,
-            asked: BTreeMap::new(),
+            pending: BTreeMap::new(),
             next_ticket: 0,
             connections: Vec::new(),
             accepted: 0,
@@ -157,18 +157,18 @@ impl Server {
             statistics,
             fault: None,
             record,
-            lies_about_flushes: options.lies_about_flushes,
+            ignores_flushes: options.ignores_flushes,
             cut_after: options.power_cut,
-            kept,
+            state,
             buffer: vec![0; READ_BYTES],
-            asks,
-            asker,
-            later: VecDeque::new(),
+            queue,
+            handle,
+            deferred: VecDeque::new(),
             schedulers: drive.schedulers,
             scheduler: drive.scheduler,
             change: None,
-            held: Vec::new(),
-            rests_until: None,
+            held_back: Vec::new(),
+            accept_paused_until: None,
             handshake: options.handshake,
             handshakes_until: None,
             files,
@@ -176,9 +176,9 @@ impl Server {
         })
     }
 
-    /// What other threads ask the server with.
-    pub(crate) fn asker(&self) -> Asker {
-        self.asker.clone()
+    /// What other threads control the server with.
+    pub(crate) fn handle(&self) -> ServerHandle {
+        self.handle.clone()
     }
 
     /// Where clients find it over NBD, and its figures.
@@ -212,10 +212,10 @@ impl Server {
             self.exchange();
             let event = self.drive.next_event();
             let left = stopping.map(|since| END.saturating_sub(since.elapsed()));
-            if left.is_some_and(|left| left.is_zero() || self.asked.is_empty() && self.held.is_empty()) {
+            if left.is_some_and(|left| left.is_zero() || self.pending.is_empty() && self.held_back.is_empty()) {
                 break;
             }
-            let next = [event, left, self.rest(), handshakes].into_iter().flatten().min();
+            let next = [event, left, self.accept_pause(), handshakes].into_iter().flatten().min();
             self.wait(next, &mut events)?;
             let is_to_end = self.take(&events);
             if self.is_cut() {
@@ -259,14 +259,14 @@ impl Server {
 
     /// Takes what has happened, commands all at one instant; whether the server is to end.
     fn take(&mut self, events: &[Event]) -> bool {
-        let (mut stop, mut asked) = (false, false);
+        let (mut stop, mut controlled) = (false, false);
         let (mut readable, mut requested) = (Vec::new(), Vec::new());
         for event in events {
             match event.data.u64() {
                 LISTENER => self.accept(),
                 SIGNALS => stop = true,
                 CONTENTS => self.contents_done(),
-                ASKS => asked = true,
+                CONTROL => controlled = true,
                 FILES => requested = self.files.as_mut().map(Files::take).unwrap_or_default(),
                 number => readable.push(number as usize),
             }
@@ -274,9 +274,9 @@ impl Server {
         if !readable.is_empty() || !requested.is_empty() {
             self.receive(&readable, requested);
         }
-        if asked {
-            self.later.extend(self.asks.take());
-            self.do_asked();
+        if controlled {
+            self.deferred.extend(self.queue.take());
+            self.serve_control();
         }
         stop
     }
@@ -291,21 +291,21 @@ impl Server {
 
     /// Keeps the drive's state for the next session, once it has done what was left to do.
     fn keep_state(&mut self) -> Option<Result<PathBuf, String>> {
-        let kept = self.kept.take()?;
+        let state = self.state.take()?;
         self.drive.finish();
         if let Some((fault, _)) = self.drive.fault() {
             return Some(Err(self.fault.get_or_insert(fault).clone()));
         }
-        Some(kept.store(self.schedulers.config(), self.drive.device()))
+        Some(state.store(self.schedulers.config(), self.drive.device()))
     }
 
     /// Answers what was not answered in time.
     fn refuse_the_rest(&mut self) {
-        for asked in std::mem::take(&mut self.held) {
-            self.statistics.failed(asked.export);
-            self.reply(asked, Err(Error::Shutdown));
+        for command in std::mem::take(&mut self.held_back) {
+            self.statistics.failed(command.export);
+            self.reply(command, Err(Error::Shutdown));
         }
-        let left: Vec<u64> = self.asked.keys().copied().collect();
+        let left: Vec<u64> = self.pending.keys().copied().collect();
         left.into_iter().for_each(|ticket| self.fail(ticket, Error::Shutdown));
         self.send_all();
     }

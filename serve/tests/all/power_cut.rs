@@ -106,14 +106,14 @@ fn command(random: &mut impl FnMut(u64) -> u64, value: u32, under_way: &BTreeMap
 }
 
 /// Random commands on a drive with this buffer, and a power cut while some are under way: the sectors that hold what they may not.
-fn cut(folder: &Path, seed: u64, buffer: &str, lies_about_flushes: bool) -> (usize, PowerCut) {
+fn cut(folder: &Path, seed: u64, buffer: &str, ignores_flushes: bool) -> (usize, PowerCut) {
     let path = |name: &str| folder.join(format!("{seed}{name}"));
     let options = Options {
         nbd: Some(Address::Unix(path("socket"))),
         data: Backing::File(path("contents")),
         spin: Duration::ZERO,
         control: Some(path("ctl")),
-        lies_about_flushes,
+        ignores_flushes,
         ..Options::default()
     };
     let served = Served::with(options, format!("seed = {seed}\n{}", with_key(buffer)));

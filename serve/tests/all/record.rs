@@ -24,12 +24,12 @@ const SLC: &str = "slc = { static_blocks = 3, dynamic = true, bits = 2, read_ns 
 fn served(folder: &Path, text: String, requests: usize, changes: &[(u64, &str)]) -> (std::path::PathBuf, Report) {
     let (socket, record) = (folder.join("socket"), folder.join("record"));
     let served = Served::recorded(&socket, Backing::Memory, 1.0, text, Some(record.clone()));
-    asked(&socket, requests, changes);
+    send_commands(&socket, requests, changes);
     (record, served.end())
 }
 
 /// Asks for `requests` random commands of each tenant, thirty-two at a time, with flushes between them.
-fn asked(socket: &Path, requests: usize, changes: &[(u64, &str)]) {
+fn send_commands(socket: &Path, requests: usize, changes: &[(u64, &str)]) {
     let tenant = |export: &'static str, seed: u64| {
         let mut client = Client::open(socket, export, false);
         std::thread::spawn(move || {
@@ -144,7 +144,7 @@ fn session(folder: &Path, name: &str, text: &str) {
     };
     let served = Served::with(options, text.to_owned());
     assert!(!state.exists(), "a server that is killed leaves none");
-    asked(&path("socket"), 1_500, &[]);
+    send_commands(&path("socket"), 1_500, &[]);
     let report = served.end();
     assert_eq!(report.kept, Some(Ok(state)));
     let outcome = replay(&record);

@@ -31,12 +31,12 @@ impl Server {
         }
     }
 
-    /// Does what was asked, in order; what comes behind a change of scheduler waits until that is made.
-    pub(super) fn do_asked(&mut self) {
+    /// Serves the requests in order; those behind a change of scheduler wait until that is made.
+    pub(super) fn serve_control(&mut self) {
         while self.change.is_none()
-            && let Some(ask) = self.later.pop_front()
+            && let Some(request) = self.deferred.pop_front()
         {
-            match ask {
+            match request {
                 ControlRequest::Snapshot(answer) => drop(answer.send(self.snapshot())),
                 ControlRequest::Scheduler(name, answer) => self.begin_change(name, answer),
                 ControlRequest::PowerCut(answer) => {
@@ -48,11 +48,11 @@ impl Server {
                 }
             }
         }
-        let snapshot = (!self.later.is_empty()).then(|| self.snapshot());
-        for ask in std::mem::take(&mut self.later) {
-            match (ask, &snapshot) {
+        let snapshot = (!self.deferred.is_empty()).then(|| self.snapshot());
+        for request in std::mem::take(&mut self.deferred) {
+            match (request, &snapshot) {
                 (ControlRequest::Snapshot(answer), Some(snapshot)) => drop(answer.send(snapshot.clone())),
-                (ask, _) => self.later.push_back(ask),
+                (request, _) => self.deferred.push_back(request),
             }
         }
     }
@@ -86,9 +86,9 @@ impl Server {
             }
         };
         let _ = answer.send(reply);
-        let held = std::mem::take(&mut self.held);
-        self.submit_all(self.drive.now(), held);
-        self.do_asked();
+        let held_back = std::mem::take(&mut self.held_back);
+        self.submit_all(self.drive.now(), held_back);
+        self.serve_control();
     }
 
     fn set_priority(&mut self, flow: &str, priority: u8) -> Reply {
@@ -118,7 +118,7 @@ impl Server {
     fn snapshot(&mut self) -> Snapshot {
         let (exports, late) = self.statistics.so_far(&self.exports);
         let mut under_way = vec![0; self.exports.len()];
-        self.asked.values().chain(&self.held).for_each(|asked| under_way[asked.export] += 1);
+        self.pending.values().chain(&self.held_back).for_each(|command| under_way[command.export] += 1);
         let simulated_ns = self.drive.now().ns();
         let device = self.drive.device();
         Snapshot {

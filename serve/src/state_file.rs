@@ -10,15 +10,15 @@ use flashlane_ssd::Device;
 use flashlane_ssd::config::Config;
 
 /// Where the state of the drive is kept while no server runs.
-pub(crate) struct Kept(PathBuf);
+pub(crate) struct StateFile(PathBuf);
 
-impl Kept {
-    /// Removes the state, since the drive goes on from it: none is left if the server is killed. A record that begins in it gets it
-    /// beside itself.
+impl StateFile {
+    /// Removes the state, since the drive goes on from it: none is left if the server is killed. A record that begins in this state gets a
+    /// copy beside itself.
     ///
     /// # Errors
     /// A file that cannot be written or removed, in words; the state is still there then.
-    pub(crate) fn take_away(state: &Path, record: Option<&Path>) -> Result<Kept, String> {
+    pub(crate) fn take_away(state: &Path, record: Option<&Path>) -> Result<StateFile, String> {
         if let Some(record) = record {
             let copy = used_file(record);
             copied(state, &copy).map_err(|why| {
@@ -29,7 +29,7 @@ impl Kept {
             Err(why) if why.kind() != io::ErrorKind::NotFound => {
                 Err(format!("{}: cannot be removed: {why}", shown::path(state)))
             }
-            _ => Ok(Kept(state.to_owned())),
+            _ => Ok(StateFile(state.to_owned())),
         }
     }
 
