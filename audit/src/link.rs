@@ -24,7 +24,7 @@ pub(super) struct Link {
     depth: u32,
     shared: bool,
     /// Whether a trim or a flush is in the device of which SATA allows no other command.
-    alone: bool,
+    unqueued_is_inside: bool,
     in_flight: Vec<u32>,
     pub(super) inward: Direction,
     pub(super) outward: Direction,
@@ -46,7 +46,7 @@ impl Link {
             limit: front.in_flight,
             depth,
             shared,
-            alone: false,
+            unqueued_is_inside: false,
             in_flight: vec![0; config.flows.len()],
             inward: Direction::default(),
             outward: Direction::default(),
@@ -58,12 +58,12 @@ impl Link {
     }
 
     /// A command is about to enter. Returns whether it may, as far as commands are concerned that SATA does not queue.
-    pub(super) fn stays_alone(&mut self, is_data: bool) -> bool {
+    pub(super) fn may_enter(&mut self, is_data: bool) -> bool {
         if !self.shared {
             return true;
         }
-        let may = !self.alone && (is_data || self.in_flight[0] == 0);
-        self.alone |= !is_data;
+        let may = !self.unqueued_is_inside && (is_data || self.in_flight[0] == 0);
+        self.unqueued_is_inside |= !is_data;
         may
     }
 
@@ -81,7 +81,7 @@ impl Link {
         if let Some(count) = self.in_flight.get_mut(line) {
             *count = count.saturating_sub(1);
         }
-        self.alone = false;
+        self.unqueued_is_inside = false;
     }
 
     /// Bytes of a request of this many pages.

@@ -90,7 +90,7 @@ impl Requests {
         log.check(!again, Rule::AdmitOnce, || format!("request {} was admitted again.", id.0));
         log.check(now >= here, Rule::AdmitTime, || format!("request {} was admitted and is here at {here}.", id.0));
         let (is_data, op) = (open.op.is_data(), open.op.name());
-        if !again && !self.link.stays_alone(is_data) {
+        if !again && !self.link.may_enter(is_data) {
             log.report(Rule::Alone, || format!("{op} {} was admitted.", id.0));
         }
         if !again && let Some((all, own)) = self.link.enters(flow) {

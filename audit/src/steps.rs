@@ -56,7 +56,7 @@ impl Auditor {
                 self.writes.queued(lpn, serial);
                 self.versions.queued(lpn, serial, request.is_some() || owner == Owner::Mapping);
                 if let Some(request) = request {
-                    self.versions.bring(request, lpn, serial + 1);
+                    self.versions.add_version(request, lpn, serial + 1);
                 }
             }
             (_, FlashOp::Read) => self.read_queued(serial, (owner, request), lpn, plane),

@@ -18,12 +18,12 @@ struct Page {
     /// Versions before this one entered a buffer before the page is followed: the flash has them.
     since: u64,
     /// The newest that entered the device, and the newest that was acknowledged.
-    taken: u64,
-    told: u64,
+    newest: u64,
+    acknowledged: u64,
     /// The newest in a buffer that merges writes: it may hold it without a program under way.
     buffered: u64,
     /// The newest of those whose program has begun.
-    mapped: u64,
+    begun: u64,
     /// The newest of those whose program has ended.
     ended: u64,
     /// Programs queued and not ended: serial and version.
@@ -40,10 +40,10 @@ impl Page {
 
 /// What a waiting read must return.
 #[derive(Clone, Copy, Debug)]
-struct Owed {
+struct Expected {
     /// The version it must return at least, and that of the copy it was queued for.
     version: u64,
-    had: u64,
+    copy: u64,
     /// The number of its page.
     page: u64,
 }
@@ -53,9 +53,9 @@ struct Owed {
 pub(super) struct Versions {
     pages: FxHashMap<Lpn, Page>,
     /// The versions that each write adds, by request.
-    brought: Sequence<Vec<(Lpn, u64)>>,
+    by_request: Sequence<Vec<(Lpn, u64)>>,
     /// Waiting reads of such pages, by serial.
-    reads: Sequence<Owed>,
+    reads: Sequence<Expected>,
     /// What had been acknowledged and was not in the flash when each flush was submitted: page, its number, version.
     flushes: Sequence<Vec<(Lpn, u64, u64)>>,
     /// Pages of which something has changed at this instant.
@@ -77,7 +77,7 @@ impl Versions {
     pub(super) fn new(config: &Config) -> Versions {
         Versions {
             pages: FxHashMap::default(),
-            brought: Sequence::default(),
+            by_request: Sequence::default(),
             reads: Sequence::default(),
             flushes: Sequence::default(),
             loses: config.buffer.as_ref().is_some_and(Buffer::is_volatile),
@@ -94,8 +94,8 @@ impl Versions {
     /// A program joined its queue, of a version of its own (a host's, the mapping cache's) or of the newest (the buffer's).
     pub(super) fn queued(&mut self, lpn: Lpn, serial: u64, is_new: bool) {
         let page = self.page(lpn);
-        let version = if is_new { serial + 1 } else { page.taken };
-        page.taken = page.taken.max(version);
+        let version = if is_new { serial + 1 } else { page.newest };
+        page.newest = page.newest.max(version);
         page.live.push((serial, version));
     }
 
@@ -103,19 +103,19 @@ impl Versions {
     pub(super) fn buffered(&mut self, lpn: Lpn, request: RequestId) {
         let (version, merges) = (self.count + 1, self.merges);
         let page = self.page(lpn);
-        page.taken = version;
+        page.newest = version;
         if merges {
             page.buffered = version;
         }
         self.count = version;
-        self.bring(request, lpn, version);
+        self.add_version(request, lpn, version);
     }
 
     /// A write adds a version of a page.
-    pub(super) fn bring(&mut self, request: RequestId, lpn: Lpn, version: u64) {
-        match self.brought.get_mut(request.0) {
-            Some(brought) => brought.push((lpn, version)),
-            None => drop(self.brought.insert(request.0, vec![(lpn, version)])),
+    pub(super) fn add_version(&mut self, request: RequestId, lpn: Lpn, version: u64) {
+        match self.by_request.get_mut(request.0) {
+            Some(by_request) => by_request.push((lpn, version)),
+            None => drop(self.by_request.insert(request.0, vec![(lpn, version)])),
         }
     }
 
@@ -140,18 +140,18 @@ impl Versions {
     /// A host's read joined its queue.
     pub(super) fn read_queued(&mut self, lpn: Lpn, serial: u64) {
         if let Some(page) = self.pages.get(&lpn) {
-            self.reads.insert(serial, Owed { version: page.taken, had: page.mapped, page: page.number });
+            self.reads.insert(serial, Expected { version: page.newest, copy: page.begun, page: page.number });
         }
     }
 
     /// A host's read begins; `moved` if it reads an older copy than the current one.
     pub(super) fn read_dispatched(&mut self, lpn: Lpn, serial: u64, moved: bool, log: &mut Log) {
-        let Some(Owed { version: owed, had, page }) = self.reads.remove(serial) else { return };
+        let Some(Expected { version: expected, copy, page }) = self.reads.remove(serial) else { return };
         // Of a page that was forgotten in between the flash has held everything.
-        let current = self.pages.get(&lpn).filter(|now| now.number == page).map_or(owed, |page| page.mapped);
-        let returned = if moved { had } else { current };
-        log.check(returned >= owed, Rule::ReadNewest, || {
-            format!("read {serial} returns version {returned} of page {}, which has version {owed}.", lpn.0)
+        let current = self.pages.get(&lpn).filter(|now| now.number == page).map_or(expected, |page| page.begun);
+        let returned = if moved { copy } else { current };
+        log.check(returned >= expected, Rule::ReadNewest, || {
+            format!("read {serial} returns version {returned} of page {}, which has version {expected}.", lpn.0)
         });
     }
 
@@ -159,7 +159,7 @@ impl Versions {
     pub(super) fn dispatched(&mut self, lpn: Lpn, serial: u64) {
         let Some(page) = self.pages.get_mut(&lpn) else { return };
         if let Some(&(_, version)) = page.live.iter().find(|&&(live, _)| live == serial) {
-            page.mapped = version;
+            page.begun = version;
         }
     }
 
@@ -178,7 +178,7 @@ impl Versions {
     /// A page is trimmed, which holds all its versions: they need no flash any more.
     pub(super) fn trimmed(&mut self, lpn: Lpn) {
         if let Some(page) = self.pages.get_mut(&lpn) {
-            (page.mapped, page.ended, page.buffered) = (page.taken, page.taken, 0);
+            (page.begun, page.ended, page.buffered) = (page.newest, page.newest, 0);
             self.changed.push(lpn);
         }
     }
@@ -186,8 +186,8 @@ impl Versions {
     /// A flush is submitted.
     pub(super) fn flush_submitted(&mut self, request: RequestId) {
         if self.loses {
-            let owed = self.pages.iter().filter(|(_, page)| page.told > page.ended);
-            self.flushes.insert(request.0, owed.map(|(&lpn, page)| (lpn, page.number, page.told)).collect());
+            let missing = self.pages.iter().filter(|(_, page)| page.acknowledged > page.ended);
+            self.flushes.insert(request.0, missing.map(|(&lpn, page)| (lpn, page.number, page.acknowledged)).collect());
         }
     }
 
@@ -199,9 +199,9 @@ impl Versions {
                 format!("flush {} completed before version {version} of page {} was programmed.", request.0, lpn.0)
             });
         }
-        for (lpn, version) in self.brought.remove(request.0).unwrap_or_default() {
+        for (lpn, version) in self.by_request.remove(request.0).unwrap_or_default() {
             if let Some(page) = self.pages.get_mut(&lpn) {
-                page.told = page.told.max(version);
+                page.acknowledged = page.acknowledged.max(version);
                 let has = !fua || version < page.since || page.ended >= version;
                 log.check(has, Rule::Durable, || {
                     format!("write {} completed before version {version} of page {} was programmed.", request.0, lpn.0)
@@ -222,11 +222,14 @@ impl Versions {
             let Some(page) = self.pages.get_mut(&lpn) else { continue };
             let held = page.held();
             let is_known = !(self.fetches_entries && self.has_buffer);
-            log.check(page.told <= held || !is_known, Rule::NewestHeld, || {
-                format!("version {} of page {} was acknowledged, and {held} is the newest held.", page.told, lpn.0)
+            log.check(page.acknowledged <= held || !is_known, Rule::NewestHeld, || {
+                format!(
+                    "version {} of page {} was acknowledged, and {held} is the newest held.",
+                    page.acknowledged, lpn.0
+                )
             });
-            page.told = page.told.min(held);
-            if page.live.is_empty() && page.ended == page.taken {
+            page.acknowledged = page.acknowledged.min(held);
+            if page.live.is_empty() && page.ended == page.newest {
                 self.pages.remove(&lpn);
             }
         }

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
 
-use crate::pieces::Demand;
+use crate::demands::Demand;
 use crate::wspt::SCALE;
 
 /// Kinds of machines, each looked at as if there were no other.
@@ -25,7 +25,7 @@ pub(crate) struct Kinds {
 struct Kind {
     /// The response times of all requests, each with its weight, but for the times from arrivals to mean busy times; in units of a ns /
     /// [`crate::mean::PER_NS`].
-    beside: u128,
+    fixed: u128,
     /// Pieces of the request at hand.
     pieces: u64,
     /// How much of that request's weight has been given away.
@@ -53,11 +53,11 @@ impl Kinds {
             let kind = &mut self.kinds[self.kind_of[machine as usize]];
             let of_ns = SCALE / kind.pieces / work;
             kind.given += of_ns * work;
-            kind.beside += u128::from(of_ns * work) * u128::from(after);
+            kind.fixed += u128::from(of_ns * work) * u128::from(after);
             self.machines[machine as usize].add(Waiting { of_ns, release: Reverse(arrival), left: work });
         }
         for kind in &mut self.kinds {
-            kind.beside += u128::from(SCALE - kind.given) * u128::from(16 * alone);
+            kind.fixed += u128::from(SCALE - kind.given) * u128::from(16 * alone);
             (kind.pieces, kind.given) = (0, 0);
         }
     }
@@ -69,10 +69,10 @@ impl Kinds {
         self.kinds = vec![Kind::default(); sums.len()];
         for (machine, &kind) in self.machines.iter_mut().zip(&self.kind_of) {
             machine.serve(u64::MAX);
-            sums[kind].beside += 8 * std::mem::take(machine).moments;
+            sums[kind].fixed += 8 * std::mem::take(machine).moments;
         }
         sums.pop();
-        sums.iter().map(|kind| kind.beside).max().unwrap_or(0)
+        sums.iter().map(|kind| kind.fixed).max().unwrap_or(0)
     }
 }
 

@@ -7,10 +7,10 @@
 //! a bound is made of is computed in integers that are rounded down, so that it stays a bound, and is the same for any number of threads.
 
 mod class;
+mod demands;
 mod kinds;
 mod mean;
 mod percentile;
-mod pieces;
 mod requests;
 mod service;
 mod windows;

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use crate::pieces::Demand;
+use crate::demands::Demand;
 use crate::wspt::{MAX_WORK, Piece, SCALE, Scratch, serve};
 
 /// Sixteenths of a ns times weights: what sums are kept in.
@@ -34,7 +34,7 @@ struct Weight {
     work: u64,
     /// The least from the arrival of its request to the request's end, but for the time from its release to its mean busy time, sixteenths
     /// of a ns.
-    beside: u64,
+    fixed: u64,
 }
 
 /// Some consecutive requests, with what they ask of every machine.
@@ -61,9 +61,9 @@ impl Window {
             debug_assert!((1..=MAX_WORK).contains(&work));
             let place = self.weights.len() as u32;
             self.machines[machine as usize].push(Piece { release: arrival + head, work, place, request });
-            let beside = 16 * head + after;
-            alone = alone.max(8 * work + beside);
-            self.weights.push(Weight { share: 0.0, work, beside });
+            let fixed = 16 * head + after;
+            alone = alone.max(8 * work + fixed);
+            self.weights.push(Weight { share: 0.0, work, fixed });
             self.work += u128::from(work);
         }
         self.requests.push(Request { alone, share: 1.0, pieces: demands.len() as u32 });
@@ -93,9 +93,9 @@ impl Window {
             if self.pieces() == 0 || step >= MIN_STEPS && served > budget {
                 break;
             }
-            let beside = search.round(&self);
+            let fixed = search.round(&self);
             let moments = search.serve(&self);
-            best = best.max(alone.saturating_add_signed(beside) + 8 * moments);
+            best = best.max(alone.saturating_add_signed(fixed) + 8 * moments);
             search.step(&mut self, step);
             if THINNED.contains(&step) {
                 self.thin();
@@ -189,7 +189,7 @@ fn prune_machine(machine: &mut Vec<Piece>, requests: &[Request], weights: &mut [
         }
         for piece in &machine[first..next] {
             let weight = &mut weights[piece.place as usize];
-            let last = 16 * (end - piece.release) - 8 * piece.work + weight.beside;
+            let last = 16 * (end - piece.release) - 8 * piece.work + weight.fixed;
             if last <= requests[piece.request as usize].alone {
                 weight.work = LEFT_OUT;
             }
@@ -226,7 +226,7 @@ impl Search {
                 *of_ns = ((weight.share * SCALE as f64) as u64).min(left) / weight.work;
                 let whole = *of_ns * weight.work;
                 left -= whole;
-                sum += i128::from(whole) * (i128::from(weight.beside) - i128::from(request.alone));
+                sum += i128::from(whole) * (i128::from(weight.fixed) - i128::from(request.alone));
             }
         }
         sum
@@ -258,7 +258,7 @@ impl Search {
             let alone = request.alone as f64;
             let mut latest = alone.max(1.0);
             for (weight, end) in weights.iter().zip(ends.iter_mut()) {
-                *end = 16.0 * *end + weight.beside as f64;
+                *end = 16.0 * *end + weight.fixed as f64;
                 latest = latest.max(*end);
             }
             let scaled = |share: f64, end: f64| {

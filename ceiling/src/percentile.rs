@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::pieces::Demand;
+use crate::demands::Demand;
 
 /// The percentiles, in thousandths.
 const PERCENTILES: [u64; 2] = [990, 999];
@@ -30,7 +30,7 @@ pub(crate) struct Percentiles {
     /// Machine and work, ns.
     demands: Vec<(u32, u32)>,
     /// From every arrival to its work, and from the work to the end, at the least.
-    beside: u64,
+    overhead: u64,
 }
 
 /// A machine, and the work that would be late if the machine served what is in time as it arrives.
@@ -43,8 +43,8 @@ struct Machine {
 }
 
 impl Percentiles {
-    pub(crate) fn new(groups: Vec<Range<u32>>, beside: u64) -> Percentiles {
-        Percentiles { groups, requests: Vec::new(), demands: Vec::new(), beside }
+    pub(crate) fn new(groups: Vec<Range<u32>>, overhead: u64) -> Percentiles {
+        Percentiles { groups, requests: Vec::new(), demands: Vec::new(), overhead }
     }
 
     pub(crate) fn add(&mut self, arrival: u64, alone: u64, demands: &[Demand]) {
@@ -65,11 +65,11 @@ impl Percentiles {
         })
     }
 
-    /// The largest time found, of `low` and more, that more than `may` requests exceed under every scheduler.
-    fn search(&self, mut low: u64, mut high: u64, may: usize) -> u64 {
+    /// The largest time found, of `low` and more, that more than `allowed` requests exceed under every scheduler.
+    fn search(&self, mut low: u64, mut high: u64, allowed: usize) -> u64 {
         while high.saturating_sub(low) > low / PRECISION + 1 {
             let middle = low + (high - low) / 2;
-            if self.groups.iter().any(|group| self.is_exceeded(group, middle, may)) {
+            if self.groups.iter().any(|group| self.is_exceeded(group, middle, allowed)) {
                 low = middle;
             } else {
                 high = middle;
@@ -78,9 +78,9 @@ impl Percentiles {
         low
     }
 
-    /// Whether more than `may` requests take longer than `time` under every scheduler, as far as the machines of `group` tell.
-    fn is_exceeded(&self, group: &Range<u32>, time: u64, may: usize) -> bool {
-        let room = time.saturating_sub(self.beside);
+    /// Whether more than `allowed` requests take longer than `time` under every scheduler, as far as the machines of `group` tell.
+    fn is_exceeded(&self, group: &Range<u32>, time: u64, allowed: usize) -> bool {
+        let room = time.saturating_sub(self.overhead);
         let mut machines = vec![Machine::default(); group.len()];
         // The work of each request that may be late, and the work that is.
         let mut may_be_late = vec![0u64; self.requests.len()];
@@ -106,7 +106,7 @@ impl Percentiles {
                 }
             }
         }
-        late > most(may_be_late, may)
+        late > most(may_be_late, allowed)
     }
 }
 
@@ -177,9 +177,9 @@ mod tests {
             };
             let most = (0..1u32 << count).filter(|&set| in_time(set)).map(u32::count_ones).max().unwrap_or(0);
             let least_late = count - most as usize;
-            for may in 0..count {
-                let is_exceeded = all.is_exceeded(&(0..1), time, may);
-                assert!(!is_exceeded || least_late > may, "{pieces:?} {time} {may}");
+            for allowed in 0..count {
+                let is_exceeded = all.is_exceeded(&(0..1), time, allowed);
+                assert!(!is_exceeded || least_late > allowed, "{pieces:?} {time} {allowed}");
                 exceeded += usize::from(is_exceeded);
             }
         }

@@ -33,13 +33,13 @@ pub(crate) struct Requests {
     unmapped: Unmapped,
     /// Whether a page is written more than once.
     pub(crate) overwrites: bool,
-    kept: Kept,
+    memory: ServedByMemory,
 }
 
-/// What may take the work of a page off the flash.
+/// Which pages memory may serve, so that they need no flash.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
-    /// A page that was touched may be in the buffer.
+struct ServedByMemory {
+    /// A read of a page that was touched may find it in the buffer.
     reads_buffered: bool,
     /// Writes end in the buffer.
     writes_buffered: bool,
@@ -58,7 +58,7 @@ impl Requests {
             touched: Touched::new(config.ftl.logical_pages),
             unmapped: Unmapped::new(config),
             overwrites: false,
-            kept: Kept {
+            memory: ServedByMemory {
                 reads_buffered: buffer.is_some(),
                 writes_buffered: buffer.is_some_and(|buffer| buffer.write_back),
                 serial,
@@ -134,13 +134,13 @@ impl Requests {
         match op {
             _ if self.unmapped.contains(lpn) => false,
             Op::Trim | Op::WriteZeroes | Op::Flush => false,
-            _ if self.kept.serial => {
-                !self.kept.reads_buffered || is_only_touch || (op == Op::Write && !self.kept.writes_buffered)
+            _ if self.memory.serial => {
+                !self.memory.reads_buffered || is_only_touch || (op == Op::Write && !self.memory.writes_buffered)
             }
-            Op::Read if self.kept.reads_buffered => is_only_touch && self.has_data(lpn),
+            Op::Read if self.memory.reads_buffered => is_only_touch && self.has_data(lpn),
             // A write that has not ended serves it; by arrival it may be the younger one.
             Op::Read => flags & Touched::WRITTEN == 0 && self.has_data(lpn),
-            Op::Write if self.kept.writes_buffered => false,
+            Op::Write if self.memory.writes_buffered => false,
             // One of two writes may be dropped for the other.
             Op::Write => writes == Writes::Kept || flags & Touched::WRITTEN_AGAIN == 0,
         }

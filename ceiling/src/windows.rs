@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::demands::Demand;
 use crate::kinds::Kinds;
 use crate::mean::Window;
-use crate::pieces::Demand;
 use crate::worst::Worst;
 use crate::wspt::MAX_PIECES;
 

@@ -5,9 +5,9 @@ use flashlane_core::{Op, Time};
 use flashlane_ssd::Config;
 
 use crate::class::{Class, Placement, Writes};
+use crate::demands::Splitter;
 use crate::mean::PER_NS;
 use crate::percentile::Percentiles;
-use crate::pieces::Splitter;
 use crate::requests::Requests;
 use crate::service::{Serial, Times};
 use crate::windows::{Effort, Windows};
@@ -102,9 +102,9 @@ impl Work {
     fn bound(&self, class: Class, counted: u64, effort: &Effort) -> Bound {
         let mut splitter = Splitter::new(&self.config, class);
         let machines = splitter.machines;
-        let beside = 2 * Times::of(&self.config).link_latency;
-        let mut worst = Worst::new(machines, beside);
-        let mut percentiles = Percentiles::new(splitter.groups(), beside);
+        let overhead = 2 * Times::of(&self.config).link_latency;
+        let mut worst = Worst::new(machines, overhead);
+        let mut percentiles = Percentiles::new(splitter.groups(), overhead);
         let mut windows = Windows::new(machines, &splitter.groups(), counted, effort);
         for request in self.requests.all.iter().filter(|request| request.counted) {
             let alone = splitter.split(&self.requests, request);

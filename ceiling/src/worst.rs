@@ -1,20 +1,20 @@
 //! The bound on the worst response time: on each machine by itself, first in, first out has the smallest largest one.
 
-use crate::pieces::Demand;
+use crate::demands::Demand;
 
 /// The machines, each working on what it is asked for in the order of arrival.
 #[derive(Debug)]
 pub(crate) struct Worst {
     free: Vec<u64>,
     /// From every arrival to its work, and from the work to the end, at the least.
-    beside: u64,
+    overhead: u64,
     /// The largest response time so far, ns.
     pub(crate) response: u64,
 }
 
 impl Worst {
-    pub(crate) fn new(machines: usize, beside: u64) -> Worst {
-        Worst { free: vec![0; machines], beside, response: 0 }
+    pub(crate) fn new(machines: usize, overhead: u64) -> Worst {
+        Worst { free: vec![0; machines], overhead, response: 0 }
     }
 
     pub(crate) fn add(&mut self, arrival: u64, alone: u64, demands: &[Demand]) {
@@ -22,7 +22,7 @@ impl Worst {
         for demand in demands {
             let free = &mut self.free[demand.machine as usize];
             *free = arrival.max(*free) + demand.work;
-            self.response = self.response.max(*free - arrival + self.beside);
+            self.response = self.response.max(*free - arrival + self.overhead);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Threads: what each is activity, and its share of its CPU.
+//! Threads: what each does, and its share of its CPU.
 
 use flashlane_core::{Duration, FlowId, Op, RequestId, Time};
 

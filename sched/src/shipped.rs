@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 
 use flashlane_core::decide::{Cancel, Collect, Order, Pick, Place, Preempt, Question};
 
-use crate::catalogue::{Answers, Choice, SchedulerEntry};
+use crate::entries::{Answers, Choice, SchedulerEntry};
 use crate::params::Param;
 use crate::{cancel, collect, flin, order, pick, place, preempt};
 

@@ -1,7 +1,7 @@
 //! The schedulers of FLIN's comparison: its baselines, FLIN, and FLIN's stages one at a time.
 
 use super::PLAIN;
-use crate::catalogue::{Answers, SchedulerEntry};
+use crate::entries::{Answers, SchedulerEntry};
 
 const PAPER: &str = "FLIN (ISCA 2018)";
 const LARGEST: Answers = Answers { pick: "largest-group", preempt: "suspend", collect: "semi-preemptive", ..PLAIN };

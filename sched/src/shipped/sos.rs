@@ -1,7 +1,7 @@
 //! The schedulers of SOS: its baseline, and the baseline with one or both of its parts.
 
 use super::{OPEN_COLLECT, PLAIN};
-use crate::catalogue::{Answers, SchedulerEntry};
+use crate::entries::{Answers, SchedulerEntry};
 
 const PAPER: &str = "SOS (MSST 2013)";
 const FIFO: Answers = Answers { pick: "fcfs", ..PLAIN };

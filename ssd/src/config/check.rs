@@ -114,11 +114,10 @@ impl Config {
         for state in &retry.states {
             range("retry.states", state.below.len() as u64, 1, RetryState::MOST_STEPS as u64 + 1)?;
         }
-        if matches!(self.front.service, Service::Serial { .. }) {
-            let legal = String::from("has no flash whose reads could be tried again; leave [device.retry] out");
-            return Err(ConfigError { key: "retry (with serial service)", value: String::from("serial"), legal });
-        }
-        Ok(())
+        self.check_flash(
+            "retry (with serial service)",
+            "has no flash whose reads could be tried again; leave [device.retry] out",
+        )
     }
 
     fn check_mapping(&self) -> Result<(), ConfigError> {
@@ -133,10 +132,10 @@ impl Config {
         if !mapping.read_bytes.is_multiple_of(512) {
             return Err(error("mapping.read_bytes", mapping.read_bytes, "must be a multiple of 512"));
         }
-        if matches!(self.front.service, Service::Serial { .. }) {
-            let legal = String::from("has no flash on which the map could lie; leave [device.mapping] out");
-            return Err(ConfigError { key: "mapping (with serial service)", value: String::from("serial"), legal });
-        }
+        self.check_flash(
+            "mapping (with serial service)",
+            "has no flash on which the map could lie; leave [device.mapping] out",
+        )?;
         let all = u64::from(self.ftl.logical_pages) + u64::from(self.translation_pages());
         range("logical and translation pages", all, 1, u32::MAX as u64 - 2)
     }
@@ -159,11 +158,20 @@ impl Config {
         if let Some(idle) = slc.idle {
             range("slc.idle", idle.ns(), 0, 24 * HOUR)?;
         }
-        if matches!(self.front.service, Service::Serial { .. }) {
-            let legal = String::from("has no flash whose blocks could be in SLC mode; leave [device.slc] out");
-            return Err(ConfigError { key: "slc (with serial service)", value: String::from("serial"), legal });
+        self.check_flash(
+            "slc (with serial service)",
+            "has no flash whose blocks could be in SLC mode; leave [device.slc] out",
+        )
+    }
+
+    /// Checks that the device has a flash, which serial service does without.
+    fn check_flash(&self, key: &'static str, legal: &str) -> Result<(), ConfigError> {
+        match self.front.service {
+            Service::Serial { .. } => {
+                Err(ConfigError { key, value: String::from("serial"), legal: String::from(legal) })
+            }
+            Service::Parallel => Ok(()),
         }
-        Ok(())
     }
 
     fn check_ftl(&self) -> Result<(), ConfigError> {

@@ -23,7 +23,7 @@ pub(crate) struct Queues {
     /// With SATA, trims and flushes are not queued commands (model 0.7): how many wait or are in the device.
     unqueued: u32,
     /// Whether one of them is in the device.
-    alone: bool,
+    unqueued_is_inside: bool,
     /// The limit while none holds others back.
     full_limit: u32,
     queues: Vec<VecDeque<RequestSlot>>,
@@ -44,7 +44,7 @@ impl Queues {
             limit,
             full_limit: limit,
             unqueued: 0,
-            alone: false,
+            unqueued_is_inside: false,
             in_flight: 0,
             waiting: 0,
         }
@@ -130,7 +130,7 @@ impl Queues {
     /// If a trim or a flush of SATA is the only command in the device, it has completed.
     #[cold]
     fn unqueued_completed(&mut self) {
-        if core::mem::take(&mut self.alone) {
+        if core::mem::take(&mut self.unqueued_is_inside) {
             self.unqueued -= 1;
             self.limit = self.full_limit;
         }
@@ -148,7 +148,7 @@ impl Queues {
         if self.unqueued == 0 || self.in_flight > 0 || board.requests[first as usize].op.is_data() {
             return None;
         }
-        self.alone = true;
+        self.unqueued_is_inside = true;
         Some(self.fetch(FlowId(0), 0, board))
     }
 
@@ -157,8 +157,8 @@ impl Queues {
     #[cold]
     fn hold_back(&mut self, board: &mut Board) {
         let is_unqueued = |&slot: &RequestSlot| !board.requests[slot as usize].op.is_data();
-        let before = if self.alone { Some(0) } else { self.queues[0].iter().position(is_unqueued) };
-        let holds_all = self.alone || before == Some(0) && self.in_flight > 0;
+        let before = if self.unqueued_is_inside { Some(0) } else { self.queues[0].iter().position(is_unqueued) };
+        let holds_all = self.unqueued_is_inside || before == Some(0) && self.in_flight > 0;
         self.limit = if holds_all { 0 } else { self.full_limit };
         let shown = board.flows[0].waiting();
         board.flows[0].set_waiting(before.map_or(shown, |before| shown.min(before as u32)));

@@ -76,8 +76,8 @@ struct Page {
     op: Op,
     plane: PlaneId,
     transfer: u64,
-    /// If it is read so that it can be written: the time of that program; else 0.
-    then: u64,
+    /// If it is read so that it can be written: the time of the program that follows; else 0.
+    program_after: u64,
 }
 
 impl Splitter {
@@ -220,13 +220,13 @@ impl Splitter {
         let bytes = if partial { page } else { bytes };
         let transfer = self.times.transfer(op, bytes);
         let own = self.times.fixed(op) + transfer;
-        self.add(&Page { op, plane, transfer, then: 0 });
+        self.add(&Page { op, plane, transfer, program_after: 0 });
         if !partial || requests.is_written_again(lpn) || !requests.has_data(lpn) {
             return own;
         }
         // The page is read first, where it is: nothing else writes it.
         let transfer = self.times.transfer(Op::Read, bytes);
-        self.add(&Page { op: Op::Read, plane, transfer, then: own });
+        self.add(&Page { op: Op::Read, plane, transfer, program_after: own });
         own + self.times.fixed(Op::Read) + transfer
     }
 
@@ -264,20 +264,20 @@ impl Splitter {
         };
         let sum = self.sum(machine, [0, 0]);
         sum.work += work;
-        sum.moments += moments + 16 * u128::from(work) * u128::from(page.then);
-        sum.pages += u64::from(page.then == 0);
+        sum.moments += moments + 16 * u128::from(work) * u128::from(page.program_after);
+        sum.pages += u64::from(page.program_after == 0);
     }
 
     /// Adds the transfer of a page to a channel.
-    fn add_transfer(&mut self, machine: u32, work: u64, page: &Page, beside: [u64; 2]) {
+    fn add_transfer(&mut self, machine: u32, work: u64, page: &Page, [head, tail]: [u64; 2]) {
         if work == 0 {
             return;
         }
-        let sum = self.sum(machine, beside);
+        let sum = self.sum(machine, [head, tail]);
         sum.work += work;
-        sum.moments += u128::from(work) * (8 * u128::from(work) + 16 * u128::from(page.then));
-        sum.head = sum.head.min(beside[0]);
-        sum.tail = sum.tail.min(beside[1]);
+        sum.moments += u128::from(work) * (8 * u128::from(work) + 16 * u128::from(page.program_after));
+        sum.head = sum.head.min(head);
+        sum.tail = sum.tail.min(tail);
     }
 
     /// What the request asks of a machine so far.
