@@ -115,8 +115,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     except Error as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt as said:
-        print(f"error: ended by SIGINT{f'; {said}' if str(said) else ''}", file=sys.stderr)
+    except KeyboardInterrupt as ended:
+        print(f"error: ended by SIGINT{f'; {ended}' if str(ended) else ''}", file=sys.stderr)
         return 130
     return 0
 

@@ -187,13 +187,13 @@ def _failure(raised: BaseException, name: str, answer: Any) -> BaseException:
     for frame, line in traceback.walk_tb(raised.__traceback__):
         if place is None or frame.f_code.co_filename == place[0]:
             place = (frame.f_code.co_filename, line, frame.f_code.co_name)
-    said = str(raised) if isinstance(raised, Error) else f"{type(raised).__name__}: {raised}"
+    message = str(raised) if isinstance(raised, Error) else f"{type(raised).__name__}: {raised}"
     at = ""
     if place:
         file, line, function = place
         text = linecache.getline(file, line).strip()
         at = f" ({file}:{line}, in {function}{': ' if text else ''}{text})"
-    error = Error(f"{name}: {said}{at}")
+    error = Error(f"{name}: {message}{at}")
     error.__cause__ = raised
     return error
 

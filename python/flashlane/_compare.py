@@ -20,11 +20,11 @@ from ._progress import bar
 from ._result import Result
 
 #: How long the main thread sleeps between looks at the progress, s; a signal wakes it.
-_LOOK = 0.1
+_POLL_INTERVAL = 0.1
 #: After how long a call of a scheduler is warned of, s.
-_LONG = 10.0
+_LONG_CALL = 10.0
 #: How long a job that was stopped is waited for, s; after that its schedulers are interrupted, and it is waited for as long again.
-_END = 1.5
+_STOP_TIMEOUT = 1.5
 
 Scenario = Union[str, "os.PathLike[str]", Mapping[str, Any], None]
 #: Keys by their paths, with their values as JSON.
@@ -99,11 +99,11 @@ def _start(
     jobs: Optional[int],
     progress: Optional[bool],
 ) -> Result:
-    def begun(path: Optional[Path], document: Optional[str], texts: Texts, chosen: Optional[list[str]], answers: Any) -> Result:
+    def start(path: Optional[Path], document: Optional[str], texts: Texts, chosen: Optional[list[str]], answers: Any) -> Result:
         job = _native.start(path, document, texts, chosen, one, answers, *kept, jobs)
         return Result(wait(job, "requests", progress))
 
-    return with_scenario(scenario, keys, schedulers, trace, set, begun)
+    return with_scenario(scenario, keys, schedulers, trace, set, start)
 
 
 def with_scenario(
@@ -112,9 +112,9 @@ def with_scenario(
     schedulers: Optional[Sequence[Any]],
     trace: Any,
     set: Optional[Mapping[str, Any]],
-    begun: Callable[[Optional[Path], Optional[str], Texts, Optional[list[str]], Any], Any],
+    start: Callable[[Optional[Path], Optional[str], Texts, Optional[list[str]], Any], Any],
 ) -> Any:
-    """What ``begun`` makes of the scenario, while traces that were no files are there."""
+    """What ``start`` makes of the scenario, while traces that were no files are there."""
     if isinstance(schedulers, str):
         schedulers = [schedulers]
     written = _Written()
@@ -148,7 +148,7 @@ def with_scenario(
                 flows_of.pop("scheduler", None)
         document = None if document is None else _json(written.replaced(document))
         texts = [(key, _json(written.replaced(value))) for key, value in sets.items()]
-        return begun(path, document, texts, chosen, written.native())
+        return start(path, document, texts, chosen, written.native())
 
 
 def _json(value: Any) -> str:
@@ -209,20 +209,20 @@ def wait(job: Any, unit: str, progress: Optional[bool]) -> Any:
     warned: set[str] = set()
     with bar(unit, progress) as show:
         try:
-            while not job.wait(_LOOK):
+            while not job.wait(_POLL_INTERVAL):
                 show(*job.progress())
                 for name, thread, seconds in _calls(job):
-                    if seconds > _LONG and name not in warned:
+                    if seconds > _LONG_CALL and name not in warned:
                         warned.add(name)
-                        said = f"{name}: a call has not returned for {seconds:.0f} s{_line(thread)}; Ctrl-C ends it"
-                        warnings.warn(said, RuntimeWarning, stacklevel=4)
+                        message = f"{name}: a call has not returned for {seconds:.0f} s{_line(thread)}; Ctrl-C ends it"
+                        warnings.warn(message, RuntimeWarning, stacklevel=4)
             show(*job.progress())
         except BaseException as cause:
             job.stop()
             # So that no thread of it runs when the interpreter ends; what takes longer, such as reading a trace, is left.
-            said = _end(job)
-            if said and isinstance(cause, KeyboardInterrupt):
-                raise KeyboardInterrupt(said) from None
+            message = _end(job)
+            if message and isinstance(cause, KeyboardInterrupt):
+                raise KeyboardInterrupt(message) from None
             raise
     return job.result()
 
@@ -233,17 +233,17 @@ def _calls(job: Any) -> list[tuple[str, int, float]]:
 
 
 def _end(job: Any) -> str:
-    """Waits for a job that was stopped, and interrupts the schedulers that keep it from ending; what is said of them."""
-    said = ""
+    """Waits for a job that was stopped, and interrupts the schedulers that keep it from ending; returns a message about them."""
+    message = ""
     for interrupts in (False, True):
-        for _ in range(int(_END / _LOOK)):
+        for _ in range(int(_STOP_TIMEOUT / _POLL_INTERVAL)):
             if interrupts:
                 for name, thread, seconds in _calls(job):
-                    said = said or f"{name}: a call had not returned for {seconds:.1f} s{_line(thread)}"
+                    message = message or f"{name}: a call had not returned for {seconds:.1f} s{_line(thread)}"
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_Interrupted))
-            if job.wait(_LOOK):
-                return said
-    return said and f"{said}, and cannot be interrupted: its thread goes on"
+            if job.wait(_POLL_INTERVAL):
+                return message
+    return message and f"{message}, and cannot be interrupted: its thread goes on"
 
 
 def _line(thread: int) -> str:

@@ -64,7 +64,7 @@ def recommend(
     """
     limits = (str(p99), str(write_amplification), str(fairness))
 
-    def begun(path: Optional[Path], document: Optional[str], texts: Texts, chosen: Any, answers: Any) -> Recommendation:
+    def start(path: Optional[Path], document: Optional[str], texts: Texts, chosen: Any, answers: Any) -> Recommendation:
         if answers:
             raise Error("schedulers: one is written in Python; recommend tries those of the catalogue and mixes of their answers")
         job = _native.recommend(path, document, texts, limits, out, "flashlane.recommend", audit, jobs)
@@ -73,4 +73,4 @@ def recommend(
             warnings.warn(f"{len(damaged)} runs were damaged and were made again: {damaged[0]}", stacklevel=4)
         return Recommendation(json.loads(made), text)
 
-    return with_scenario(scenario, keys, None, trace, set, begun)
+    return with_scenario(scenario, keys, None, trace, set, start)

@@ -106,23 +106,23 @@ def sweep(
     :param audit: checks every rule of the device during the runs; slower
     :raises Error: with the text that the program prints
     """
-    made_of = spec if isinstance(spec, Sweep) else Sweep(spec)
+    parsed = spec if isinstance(spec, Sweep) else Sweep(spec)
     if out is None:
-        if made_of._document is not None:
+        if parsed._document is not None:
             raise Error("out: name the folder of the runs, since the sweep is no file")
-        out = Path(made_of._path).stem
+        out = Path(parsed._path).stem
     store = Path(os.path.abspath(os.fspath(out)))
-    command = f"# in Python: flashlane.sweep({made_of._path!r})"
+    command = f"# in Python: flashlane.sweep({parsed._path!r})"
     if client is None:
-        made, there, damaged = wait(made_of._native.start(store, command, jobs, shard, audit), "runs", progress)
+        made, there, damaged = wait(parsed._native.start(store, command, jobs, shard, audit), "runs", progress)
         _warn(damaged)
         result = SweepResult(store, made + there, made)
     else:
-        result = _on_cluster(made_of, store, (command, shard, audit), client, progress)
+        result = _on_cluster(parsed, store, (command, shard, audit), client, progress)
     if shard is not None:
-        result = replace(result, missing=made_of.missing(store))
+        result = replace(result, missing=parsed.missing(store))
     if not result.missing:
-        made_of._native.finish(store, command, csv, report)
+        parsed._native.finish(store, command, csv, report)
     return result
 
 
@@ -133,21 +133,21 @@ def _warn(damaged: list[str]) -> None:
 
 
 def _on_cluster(
-    made_of: Sweep, store: Path, how: tuple[str, Optional[str], bool], client: Any, progress: Optional[bool]
+    parsed: Sweep, store: Path, how: tuple[str, Optional[str], bool], client: Any, progress: Optional[bool]
 ) -> SweepResult:
     from distributed import as_completed
 
     command, shard, audit = how
-    runs = made_of._native.part(made_of.runs(), shard)
-    missing = made_of._native.missing(store, runs)
-    _warn(made_of._native.damaged(store, missing))
-    text = made_of._text
-    if text is None and made_of._document is None:
-        text = Path(made_of._path).read_text()
+    runs = parsed._native.part(parsed.runs(), shard)
+    missing = parsed._native.missing(store, runs)
+    _warn(parsed._native.damaged(store, missing))
+    text = parsed._text
+    if text is None and parsed._document is None:
+        text = Path(parsed._path).read_text()
     workers = max(1, sum(client.nthreads().values()))
     size = max(1, min(TASK_RUNS, len(missing) // (4 * workers)))
     parts = [missing[start : start + size] for start in range(0, len(missing), size)]
-    spec = (os.path.abspath(made_of._path), text, made_of._document)
+    spec = (os.path.abspath(parsed._path), text, parsed._document)
     futures = client.map(_make, parts, spec=spec, store=str(store), command=command, audit=audit, pure=False)
     done = 0
     with bar("runs", progress) as show:

@@ -50,8 +50,8 @@ def write(requests: Any, path: Path) -> None:
     unknown = [name for name in names if name not in TIMES and name not in ("op", "offset", "length", "fua")]
     missing = [name for name in ("op", "offset", "length") if name not in names]
     if unknown or missing or len(times) != 1:
-        said = f"has the columns {_short(', '.join(map(str, names))) or '(none)'}"
-        raise Error(f"workload: {said}; {LEGAL}")
+        message = f"has the columns {_short(', '.join(map(str, names))) or '(none)'}"
+        raise Error(f"workload: {message}; {LEGAL}")
     columns = {name: np.asarray(requests[name]) for name in names}
     for name, values in columns.items():
         if values.ndim != 1:

@@ -10,6 +10,7 @@ mod pool;
 mod recommend;
 mod results;
 mod rows;
+mod runs;
 mod scenario;
 mod sweep;
 mod view;
@@ -30,9 +31,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<results::Outcome>()?;
     module.add_class::<rows::Rows>()?;
     module.add_class::<view::BoardView>()?;
-    module.add_class::<recommend::RecommendJob>()?;
     module.add_class::<sweep::NativeSweep>()?;
-    module.add_class::<sweep::SweepJob>()?;
+    module.add_class::<runs::RunsJob>()?;
     module.add_function(wrap_pyfunction!(scenario::start, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::schedulers, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::devices, module)?)?;

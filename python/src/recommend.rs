@@ -1,23 +1,17 @@
 //! Recommendations for Python: which scheduler to take for a workload.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use flashlane_outputs::Store;
 use flashlane_report::results::recommendation_text;
 use flashlane_scenario::Scenario;
 use flashlane_sim::RunError;
-use flashlane_sweep::{Limit, Limits, MakeOptions, Progress, Recommend, Shard};
+use flashlane_sweep::{Limit, Limits, MakeOptions, Recommend, Shard};
 use pyo3::prelude::*;
 
-use crate::error::{error, panicked};
-use crate::job::Promise;
-use crate::pool::pool;
+use crate::error::error;
+use crate::runs::{Outcome, RunsJob};
 use crate::scenario::{assign, read};
-
-/// A recommendation as JSON, as text, and the names of runs that were found damaged and are made again.
-type Outcome = (String, String, Vec<String>);
 
 /// Starts a recommendation.
 ///
@@ -35,7 +29,7 @@ pub fn recommend(
     command: String,
     audit: bool,
     jobs: Option<usize>,
-) -> PyResult<RecommendJob> {
+) -> PyResult<RunsJob> {
     let mut scenario = read(path.as_deref(), document)?;
     assign(&mut scenario, &sets)?;
     let (p99, write_amplification, fairness) = limits;
@@ -51,20 +45,10 @@ pub fn recommend(
         )?,
         fairness: named("fairness", &fairness, Limit::of_fairness(&fairness))?,
     };
-    let pool = pool(jobs)?;
-    let (progress, promise) = (Arc::new(Progress::default()), Promise::new());
-    let (shown, given) = (Arc::clone(&progress), Arc::clone(&promise));
-    let work = move || {
-        let options = MakeOptions { shard: Shard::WHOLE, audit, command, progress: &shown };
-        let made = || pool.install(|| make(&scenario, limits, out, &options));
-        given.give(match catch_unwind(AssertUnwindSafe(made)) {
-            Ok(made) => made.map_err(error),
-            Err(cause) => Err(panicked(&*cause)),
-        });
-    };
-    let spawned = std::thread::Builder::new().name("flashlane-recommend".into()).spawn(work);
-    spawned.map_err(|cause| error(format!("cannot start a thread: {cause}")))?;
-    Ok(RecommendJob { progress, promise })
+    RunsJob::start(jobs, move |progress| {
+        let options = MakeOptions { shard: Shard::WHOLE, audit, command, progress };
+        make(&scenario, limits, out, &options)
+    })
 }
 
 fn make(
@@ -77,35 +61,6 @@ fn make(
     flashlane_sim::fits(&recommend.memory()?)?;
     let store = out.map(|out| Store::open(&out, &flashlane_sim::maker())).transpose()?;
     let made = recommend.make(store.as_ref(), options)?;
-    Ok((made.to_json(), recommendation_text::render(&made), options.progress.damaged()))
-}
-
-/// A recommendation that is being made.
-#[pyclass(frozen)]
-pub struct RecommendJob {
-    progress: Arc<Progress>,
-    promise: Arc<Promise<PyResult<Outcome>>>,
-}
-
-#[pymethods]
-impl RecommendJob {
-    /// Waits at most this many seconds; whether it is over.
-    fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
-        self.promise.wait(py, seconds)
-    }
-
-    /// Runs made, and runs to make as far as is known.
-    fn progress(&self) -> (u64, u64) {
-        (self.progress.done(), self.progress.of())
-    }
-
-    /// Ends it soon.
-    fn stop(&self) {
-        self.progress.stop();
-    }
-
-    /// The recommendation, once it is over.
-    fn result(&self) -> PyResult<Outcome> {
-        self.promise.take().unwrap_or_else(|| Err(error("the recommendation is not over, or its outcome was taken")))
-    }
+    let damaged = options.progress.damaged();
+    Ok(Outcome::Recommendation((made.to_json(), recommendation_text::render(&made), damaged)))
 }

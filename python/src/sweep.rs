@@ -10,15 +10,11 @@ use flashlane_sweep::{Made, MakeOptions, Plan, PlannedRun, Progress, Shard, Swee
 use pyo3::prelude::*;
 
 use crate::error::{error, panicked};
-use crate::job::Promise;
-use crate::pool::pool;
+use crate::runs::{Outcome, RunsJob};
 use crate::scenario::toml_of;
 
 /// A run as it is sent to a worker: its name, and for each axis the place of its value.
 type Sent = (String, Vec<usize>);
-
-/// Runs made now, runs there before, and the names of those made that were there and damaged.
-type Outcome = (usize, usize, Vec<String>);
 
 /// A sweep.
 #[pyclass(frozen)]
@@ -99,22 +95,10 @@ impl NativeSweep {
         jobs: Option<usize>,
         shard: Option<&str>,
         audit: bool,
-    ) -> PyResult<SweepJob> {
+    ) -> PyResult<RunsJob> {
         let shard = shard_of(shard)?;
-        let pool = pool(jobs)?;
-        let (progress, promise) = (Arc::new(Progress::default()), Promise::new());
-        let (shown, given, sweep) = (Arc::clone(&progress), Arc::clone(&promise), Arc::clone(&self.sweep));
-        let work = move || {
-            let made =
-                catch_unwind(AssertUnwindSafe(|| pool.install(|| all(&sweep, &out, (command, shard, audit), &shown))));
-            given.give(match made {
-                Ok(made) => made.map_err(error),
-                Err(cause) => Err(panicked(&*cause)),
-            });
-        };
-        let spawned = std::thread::Builder::new().name("flashlane-sweep".into()).spawn(work);
-        spawned.map_err(|cause| error(format!("cannot start a thread: {cause}")))?;
-        Ok(SweepJob { progress, promise })
+        let sweep = Arc::clone(&self.sweep);
+        RunsJob::start(jobs, move |progress| make_all(&sweep, &out, (command, shard, audit), progress))
     }
 
     /// Writes `results.parquet`, and `results.csv` and `report.html` if asked for, from the runs in the store; returns the path of the
@@ -168,7 +152,8 @@ fn shard_of(text: Option<&str>) -> PyResult<Shard> {
     text.map_or(Ok(Shard::WHOLE), |text| text.parse().map_err(|cause| error(format!("shard = {cause}"))))
 }
 
-fn all(
+/// Makes the runs of a part of the sweep that the store does not have.
+fn make_all(
     sweep: &Sweep,
     out: &Path,
     (command, shard, audit): (String, Shard, bool),
@@ -189,37 +174,7 @@ fn all(
                 made + there
             )))
         }
-        None => Ok((made, there, progress.damaged())),
-    }
-}
-
-/// A sweep that is being made on this machine.
-#[pyclass(frozen)]
-pub struct SweepJob {
-    progress: Arc<Progress>,
-    promise: Arc<Promise<PyResult<Outcome>>>,
-}
-
-#[pymethods]
-impl SweepJob {
-    /// Waits at most this many seconds; whether it is over.
-    fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
-        self.promise.wait(py, seconds)
-    }
-
-    /// Runs made, and runs to make; 0 while unknown.
-    fn progress(&self) -> (u64, u64) {
-        (self.progress.done(), self.progress.of())
-    }
-
-    /// Ends it soon.
-    fn stop(&self) {
-        self.progress.stop();
-    }
-
-    /// Runs made now, runs there before, and the names of those made that were damaged, once it is over.
-    fn result(&self) -> PyResult<Outcome> {
-        self.promise.take().unwrap_or_else(|| Err(error("the sweep is not over, or its outcome was taken")))
+        None => Ok(Outcome::Sweep((made, there, progress.damaged()))),
     }
 }
 

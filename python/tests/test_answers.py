@@ -165,7 +165,7 @@ def made(of: type, **methods: object) -> type:
     return type("Wrong", (of,), {"base": "fr-fcfs", **methods})
 
 
-@pytest.mark.parametrize("answer, said", [
+@pytest.mark.parametrize("answer, message", [
     (made(fl.Place, plane=lambda self, board, lpn, home, at: 10_000), r"plane returned plane 10000: must be below \d+, the planes of the device"),
     (made(fl.Place, plane=lambda self, board, lpn, home, at: "a"), "plane returned 'a': must be a plane"),
     (made(fl.Place, plane=lambda self, board, lpn, home, at: 1 // 0), "ZeroDivisionError"),
@@ -183,8 +183,8 @@ def made(of: type, **methods: object) -> type:
     (made(fl.Collect, goes_first=lambda self, board, unit: board.lpn[0] / 0 and None), "goes_first returned|IndexError"),
     (made(fl.Collect, columns=("plane_unit",), goes_first=lambda self, board, unit: board.plane_free_blocks), "plane_free_blocks is not among the columns"),
 ])
-def test_what_goes_wrong_is_raised(answer: type, said: str) -> None:
-    with pytest.raises(fl.Error, match=f"^wrong: ({said})"):
+def test_what_goes_wrong_is_raised(answer: type, message: str) -> None:
+    with pytest.raises(fl.Error, match=f"^wrong: ({message})"):
         fl.run(FULL, scheduler=answer)
     # The interpreter is sound.
     assert fl.run(DOCUMENT, scheduler="fcfs").summary.schedulers
@@ -241,7 +241,7 @@ def test_a_file_of_schedulers_on_the_command_line(tmp_path: Path, small: Path) -
     assert summary.schedulers[1].total == fl.run(small, scheduler="fcfs", set={"seed": 7}).summary.schedulers[0].total
 
 
-@pytest.mark.parametrize("text, words, said", [
+@pytest.mark.parametrize("text, words, message", [
     (None, [], "own.py: no such file"),
     ("x = 1\n", [], "own.py: has no scheduler; it must define subclasses of flashlane.Place"),
     ("import flashlane\n1 / 0\n", [], r"own.py: ZeroDivisionError: division by zero (line 2)"),
@@ -251,10 +251,10 @@ def test_a_file_of_schedulers_on_the_command_line(tmp_path: Path, small: Path) -
     (FILE, ["--set", "sed=1"], "sed"),
     (FILE, ["--jobs", "0"], "jobs"),
 ])
-def test_what_is_wrong_on_the_command_line_exits_with_2(tmp_path: Path, small: Path, text: object, words: list, said: str) -> None:
+def test_what_is_wrong_on_the_command_line_exits_with_2(tmp_path: Path, small: Path, text: object, words: list, message: str) -> None:
     own = tmp_path / "own.py"
     if text is not None:
         own.write_text(str(text))
     done = command("compare", small, "--python-scheduler", own, *words, at=tmp_path)
-    assert done.returncode == 2 and said in done.stderr and done.stdout == "", done.stderr
+    assert done.returncode == 2 and message in done.stderr and done.stdout == "", done.stderr
     assert "Traceback" not in done.stderr and not any(tmp_path.glob("*.html"))

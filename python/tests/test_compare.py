@@ -207,7 +207,7 @@ def test_a_trace_may_be_a_csv_read_by_its_columns(tmp_path: Path, monkeypatch: p
     assert "times may be in other units" in repr(fl.run(device="flin-isca18", trace={**other, "columns": other["columns"].replace("us", "ns")}))
 
 
-@pytest.mark.parametrize("requests, said", [
+@pytest.mark.parametrize("requests, message", [
     (lambda: frame().rename(columns={"time_ns": "time"}), r"workload: has the columns time, op, .*legal columns are time_ns"),
     (lambda: frame().drop(columns="length"), "legal columns are"),
     (lambda: frame().assign(time_s=1), "legal columns are"),
@@ -230,8 +230,8 @@ def test_a_trace_may_be_a_csv_read_by_its_columns(tmp_path: Path, monkeypatch: p
     (lambda: 7, "is a int"),
     (lambda: frame().assign(length=0), "(?i)length|size"),
 ])
-def test_wrong_workloads_are_named(requests, said: str) -> None:
-    with pytest.raises(fl.Error, match=said):
+def test_wrong_workloads_are_named(requests, message: str) -> None:
+    with pytest.raises(fl.Error, match=message):
         fl.run(device="flin-isca18", trace=requests())
 
 
@@ -239,11 +239,11 @@ def test_errors_are_the_programs(small: Path, program: str, tmp_path: Path) -> N
     (tmp_path / "wrong.toml").write_text(small.read_text().replace("blocks_per_plane", "blocks_per_plain"))
     (tmp_path / "name.toml").write_text(small.read_text().replace('"read-first"', '"read-frist"'))
     for name in ("wrong.toml", "name.toml", "absent.toml"):
-        said = subprocess.run([program, "compare", str(tmp_path / name)], capture_output=True, text=True).stderr
+        printed = subprocess.run([program, "compare", str(tmp_path / name)], capture_output=True, text=True).stderr
         with pytest.raises(fl.Error) as raised:
             fl.compare(tmp_path / name)
-        assert f"error: {raised.value}\n" == said
-    for call, said in [
+        assert f"error: {raised.value}\n" == printed
+    for call, message in [
         (lambda: fl.compare(small, set={"device.nand.program": 1}), "keys: device.nand.program = 1: unknown key"),
         (lambda: fl.compare(small, sed=1), "keys: sed = 1: unknown key"),
         (lambda: fl.compare({**DOCUMENT, "sed": 1}), "scenario: sed.*: unknown key `sed`.*did you mean `seed`"),
@@ -256,7 +256,7 @@ def test_errors_are_the_programs(small: Path, program: str, tmp_path: Path) -> N
         (lambda: fl.run(small).transactions(), "run with transactions=True"),
         (lambda: fl.run(small).requests("x"), "no such scheduler: 'x'"),
     ]:
-        with pytest.raises(fl.Error, match=said):
+        with pytest.raises(fl.Error, match=message):
             call()
 
 

@@ -21,8 +21,8 @@ def run(name: str, folder: Path, *args: str) -> str:
 
 
 def test_two_traces_are_compared_and_drawn(tmp_path: Path) -> None:
-    said = run("compare_traces.py", tmp_path, "picture.png")
-    assert "web" in said and "sprinkler" in said
+    printed = run("compare_traces.py", tmp_path, "picture.png")
+    assert "web" in printed and "sprinkler" in printed
     picture = matplotlib.image.imread(tmp_path / "picture.png")
     assert picture.shape[0] > 300 and picture.shape[1] > 500
     # Not blank: lines in at least three colours that are no grey, within the frame.
@@ -50,13 +50,13 @@ def test_the_picture_has_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_scheduler_of_ones_own(tmp_path: Path) -> None:
-    said = run("own_scheduler.py", tmp_path)
-    assert "shortest-request-first" in said
+    printed = run("own_scheduler.py", tmp_path)
+    assert "shortest-request-first" in printed
 
 
 def test_a_sweep_survives_a_killed_worker(tmp_path: Path) -> None:
-    said = run("sweep_on_cluster.py", tmp_path, "store")
-    assert "killed a worker after" in said and "50 runs in" in said
+    printed = run("sweep_on_cluster.py", tmp_path, "store")
+    assert "killed a worker after" in printed and "50 runs in" in printed
     table = pl.read_parquet(tmp_path / "store" / "results.parquet")
     # All and each of: 50 runs, 2 schedulers, all flows and the one flow, three kinds of request.
     assert table.height == 50 * 2 * 2 * 3 and table["mean_ns"].null_count() == 0

@@ -69,11 +69,11 @@ def test_ctrl_c_interrupts_a_scheduler_that_loops_for_ever_and_names_its_line(tm
     goes_on()
     print(threading.active_count())
     """)
-    said = done.stdout.splitlines()
-    assert done.returncode == 0 and len(said) == 3, done
-    assert said[0].startswith("loops: a call had not returned for "), done
-    assert f"({tmp_path}/script.py:" in said[0] and ", in pick: " in said[0] and "cannot be interrupted" not in said[0], done
-    assert said[1] == "40000", done
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and len(lines) == 3, done
+    assert lines[0].startswith("loops: a call had not returned for "), done
+    assert f"({tmp_path}/script.py:" in lines[0] and ", in pick: " in lines[0] and "cannot be interrupted" not in lines[0], done
+    assert lines[1] == "40000", done
 
 
 def test_one_that_cannot_be_interrupted_is_left_behind_and_named(tmp_path: Path) -> None:
@@ -89,10 +89,10 @@ def test_one_that_cannot_be_interrupted_is_left_behind_and_named(tmp_path: Path)
         print(cause)
     goes_on()
     """)
-    said = done.stdout.splitlines()
-    assert done.returncode == 0 and len(said) == 2, done
-    assert said[0].startswith("sleeps: ") and "in pick: time.sleep(3600)), and cannot be interrupted: its thread goes on" in said[0], done
-    assert said[1] == "40000" and time.monotonic() - begun < 60, done
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and len(lines) == 2, done
+    assert lines[0].startswith("sleeps: ") and "in pick: time.sleep(3600)), and cannot be interrupted: its thread goes on" in lines[0], done
+    assert lines[1] == "40000" and time.monotonic() - begun < 60, done
 
 
 def test_a_call_that_takes_long_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +106,7 @@ def test_a_call_that_takes_long_is_warned_of(monkeypatch: pytest.MonkeyPatch) ->
                 time.sleep(1.5)
             return 0
 
-    monkeypatch.setattr(_compare, "_LONG", 0.3)
+    monkeypatch.setattr(_compare, "_LONG_CALL", 0.3)
     with pytest.warns(RuntimeWarning, match=r"^slow: a call has not returned for .* s \(.*test_limits.py:\d+, in pick: time.sleep\(1.5\)\); Ctrl-C"):
         assert fl.run(DOCUMENT, scheduler=Slow, jobs=1).summary.schedulers[0].total.completed == 300
 
@@ -158,10 +158,10 @@ def test_one_that_takes_all_memory_is_an_error(tmp_path: Path, piece: int) -> No
         print(cause)
     goes_on()
     """, lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
-    said = done.stdout.splitlines()
-    assert done.returncode == 0 and len(said) == 2, done
-    assert "hoards: MemoryError" in said[0] or "of memory are left, so the runs were ended" in said[0], done
-    assert said[1] == "40000", done
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and len(lines) == 2, done
+    assert "hoards: MemoryError" in lines[0] or "of memory are left, so the runs were ended" in lines[0], done
+    assert lines[1] == "40000", done
 
 
 COUNT = 300_000
@@ -181,7 +181,7 @@ def tuples(last: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     return itertools.chain(itertools.repeat((0, "read", 0, 4096), COUNT), [last])
 
 
-@pytest.mark.parametrize("requests, said", [
+@pytest.mark.parametrize("requests, message", [
     (lambda: claimed(10**12), r"1000000000000 requests take at least 8000.0 GB in .*, which has .* GB; TMPDIR names another folder"),
     (lambda: claimed(COUNT, length=np.append(np.full(COUNT - 1, 4096), -1)), f"row {COUNT - 1}: length = -1: must be 0 or more"),
     (lambda: claimed(COUNT, op=["read"] * (COUNT - 1) + ["erase"]), f"row {COUNT - 1}: op = 'erase': must be read, write, write-fua, trim, write-zeroes or flush"),
@@ -202,8 +202,8 @@ def tuples(last: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     (lambda: frame(op=["read", "read", None, "read"]), "row 2: op = 'None': must be read, write, write-fua"),
     (lambda: frame(**{"x" * 10**6: [0] * 4}), "has the columns .*; legal columns are"),
 ])
-def test_wrong_and_huge_workloads_are_refused_in_few_words(requests: Callable[[], Any], said: str) -> None:
-    with pytest.raises(fl.Error, match=said) as raised:
+def test_wrong_and_huge_workloads_are_refused_in_few_words(requests: Callable[[], Any], message: str) -> None:
+    with pytest.raises(fl.Error, match=message) as raised:
         fl.run(device="flin-isca18", trace=requests())
     assert len(str(raised.value)) < 1_000
 
@@ -260,11 +260,11 @@ def test_a_limit_of_file_sizes_is_an_error_and_leaves_nothing(tmp_path: Path) ->
             print(cause)
     print(open("page.html").read() == before, os.listdir("temporary"), sorted(os.listdir()))
     """)
-    said = done.stdout.splitlines()
-    assert done.returncode == 0 and len(said) == 4, done
-    assert all("File too large" in line for line in said[:3]), done
-    assert "flow0.csv" in said[0] and said[1].startswith("page.html: ") and said[2].startswith("other.html: "), done
-    assert said[3] == "True [] ['page.html', 'script.py', 'temporary']", done
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and len(lines) == 4, done
+    assert all("File too large" in line for line in lines[:3]), done
+    assert "flow0.csv" in lines[0] and lines[1].startswith("page.html: ") and lines[2].startswith("other.html: "), done
+    assert lines[3] == "True [] ['page.html', 'script.py', 'temporary']", done
 
 
 def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
@@ -289,5 +289,5 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
     if tried is None or tried.returncode != 0:
         pytest.skip("no file system can be mounted here (unshare -r -m)")
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    said = done.stdout.splitlines()
-    assert len(said) == 2 and "No space left on device" in said[0] and said[1] == "[]", done
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2 and "No space left on device" in lines[0] and lines[1] == "[]", done

@@ -44,9 +44,9 @@ def python_block(library: str) -> str:
 
 
 def test_pandas(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    names, said = run(python_block("pandas"), desk, monkeypatch, capsys)
+    names, printed = run(python_block("pandas"), desk, monkeypatch, capsys)
     assert isinstance(names["rows"], pd.DataFrame)
-    assert all(word in said for word in ["read", "write", "75%", "max"]), said
+    assert all(word in printed for word in ["read", "write", "75%", "max"]), printed
     # The figures are those of the summary.
     summary = pd.read_json(desk / "results/summary.json", typ="series")
     (run_of,) = [run for run in summary["schedulers"] if run["name"] == "sprinkler"]
@@ -58,10 +58,10 @@ def test_pandas(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 
 def test_polars(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    names, said = run(python_block("polars"), desk, monkeypatch, capsys)
+    names, printed = run(python_block("polars"), desk, monkeypatch, capsys)
     slowest = names["slowest"].collect()
     # Four schedulers, two flows.
-    assert slowest.height == 4 * 2 and said.startswith("shape: (8, 3)"), said
+    assert slowest.height == 4 * 2 and printed.startswith("shape: (8, 3)"), printed
     of = lambda scheduler, flow: slowest.filter(pl.col("file").str.contains(f"/{scheduler}/") & (pl.col("flow") == flow))["response_ns"][0]
     assert of("sprinkler", 0) < of("fcfs", 0), "the reader's slowest requests"
 
@@ -70,9 +70,9 @@ def test_rows_in_python(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
     """The quantiles of docs/python.md are those of the requests that figures count, by the names of the flows."""
     code = [text for kind, text in blocks("python.md") if kind == "python"]
     (rows,) = [text for text in code if "quantile" in text]
-    names, said = run(code[0].split("result.report")[0] + rows, desk, monkeypatch, capsys)
+    names, printed = run(code[0].split("result.report")[0] + rows, desk, monkeypatch, capsys)
     found = names["counted"].group_by("flow_name", "op").agg(pl.len(), pl.col("response_ns").quantile(0.999))
-    assert said.startswith("shape: "), said
+    assert printed.startswith("shape: "), printed
     result = names["result"]
     (of,) = [one for one in result.summary.schedulers if one.name == "sprinkler"]
     of_flow = {one.name: one.figures for one in of.flows}
@@ -100,7 +100,7 @@ def test_duckdb(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_scheduler_in_python(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The blocks of docs/tutorials/scheduler-in-python.md, one after the other."""
     code = "".join(text for kind, text in blocks("tutorials/scheduler-in-python.md") if kind == "python")
-    names, said = run(code, desk, monkeypatch, capsys)
-    rows = [line for line in said.splitlines() if line.startswith("  shortest-request-first ")]
-    assert rows, said
-    assert names["rows"].height == 600 and "response_ns" in said, said
+    names, printed = run(code, desk, monkeypatch, capsys)
+    rows = [line for line in printed.splitlines() if line.startswith("  shortest-request-first ")]
+    assert rows, printed
+    assert names["rows"].height == 600 and "response_ns" in printed, printed

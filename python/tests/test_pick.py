@@ -100,7 +100,7 @@ def test_each_run_has_an_instance_of_its_own() -> None:
     assert fl.run(DOCUMENT, scheduler=own).summary.schedulers[0].name == "again"
 
 
-@pytest.mark.parametrize("choose, said", [
+@pytest.mark.parametrize("choose, message", [
     (lambda board: len(board), r"pick returned \d+: must be below len\(board\)"),
     (lambda board: "first", "pick returned 'first': must be None, a place on the board, or a list"),
     (lambda board: [0, 0], "pick returned 0 as a companion of 0: it cannot share the command"),
@@ -109,12 +109,12 @@ def test_each_run_has_an_instance_of_its_own() -> None:
     (lambda board: np.zeros(3).reshape(2, 2), "ValueError: cannot reshape"),
     (lambda board: board.nothing, "AttributeError: "),
 ])
-def test_what_goes_wrong_is_raised(choose, said: str) -> None:
+def test_what_goes_wrong_is_raised(choose, message: str) -> None:
     class Wrong(fl.Pick):
         def pick(self, board: fl.Board, unit: int):
             return choose(board)
 
-    with pytest.raises(fl.Error, match=f"^wrong: {said}") as raised:
+    with pytest.raises(fl.Error, match=f"^wrong: {message}") as raised:
         fl.run(BUSY, scheduler=Wrong)
     # The line of the scheduler, and what was raised as the cause.
     line = re.search(rf"\({re.escape(__file__)}:(\d+), in ", str(raised.value))
@@ -122,7 +122,7 @@ def test_what_goes_wrong_is_raised(choose, said: str) -> None:
     assert raised.value.__cause__ is not None
     lines = Path(__file__).read_text().splitlines()
     shown = lines[int(line[1]) - 1].strip()
-    assert shown.startswith("def pick(" if said.startswith("pick returned") else "(lambda board: "), shown
+    assert shown.startswith("def pick(" if message.startswith("pick returned") else "(lambda board: "), shown
     assert str(raised.value).endswith(f": {shown})")
     # The interpreter is sound.
     assert fl.run(DOCUMENT, scheduler="fcfs").summary.schedulers
@@ -174,10 +174,10 @@ def test_names_and_bases_are_checked() -> None:
         fl.run(DOCUMENT, scheduler=Lost)
 
 
-@pytest.mark.parametrize("picks, said", [(0, "every-none: pick returned None"), (50, "then-none: pick returned None")])
-def test_a_pick_that_never_picks_is_named(picks: int, said: str) -> None:
+@pytest.mark.parametrize("picks, message", [(0, "every-none: pick returned None"), (50, "then-none: pick returned None")])
+def test_a_pick_that_never_picks_is_named(picks: int, message: str) -> None:
     class Declines(fl.Pick):
-        name = said.split(":")[0]
+        name = message.split(":")[0]
 
         def __init__(self) -> None:
             self.left = picks
@@ -186,6 +186,6 @@ def test_a_pick_that_never_picks_is_named(picks: int, said: str) -> None:
             self.left -= 1
             return 0 if self.left >= 0 else None
 
-    with pytest.raises(fl.Error, match=f"{said} .* times in a row, the last time with .* transactions waiting"):
+    with pytest.raises(fl.Error, match=f"{message} .* times in a row, the last time with .* transactions waiting"):
         fl.compare(DOCUMENT, schedulers=["fcfs", Declines])
 

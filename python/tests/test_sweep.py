@@ -85,13 +85,13 @@ def test_a_dict_is_a_sweep_too(tmp_path: Path) -> None:
 
 
 def test_wrong_sweeps_are_named(sweep_file: Path, tmp_path: Path) -> None:
-    for text, said in [
+    for text, message in [
         (SCENARIO, "the file has no \\[sweep\\]"),
         (SCENARIO + "[sweep]\ndevice.nand.program = [1]\n", "unknown key `program`"),
         (SCENARIO + "[sweep]\nseeds = []\n", "at least one value"),
     ]:
         sweep_file.write_text(text)
-        with pytest.raises(fl.Error, match=said):
+        with pytest.raises(fl.Error, match=message):
             fl.sweep(sweep_file, tmp_path / "store")
         assert not (tmp_path / "store").exists()
     with pytest.raises(fl.Error, match="name the folder of the runs"):
