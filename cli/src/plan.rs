@@ -195,6 +195,9 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
     }
     text.push_str(&memory::describe(&scenario)?);
     text.push('\n');
+    for sentence in scenario.keys_without_effect()? {
+        text.push_str(&format!("Warning: {}\n", escaped(&sentence)));
+    }
     if let blocks @ 1.. = config.blocks_never_folded() {
         text.push_str(&format!("Warning: {}\n", cache_stays_full(blocks)));
     }

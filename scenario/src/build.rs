@@ -306,18 +306,11 @@ fn front(device: &Device) -> Result<config::Front, KeyError> {
     })
 }
 
-/// How commands in the device are served. A key that only serial service heeds is an error without it.
+/// How commands in the device are served.
 fn service(device: &Device) -> Result<config::Service, KeyError> {
     let (cluster, Word(charge)) = (key!(device.front.cluster), key!(device.front.charge));
-    if key!(device.front.service) == Word(Service::Serial) {
-        return Ok(config::Service::Serial { cluster, charge });
-    }
-    let message = "has no meaning without front.service = \"serial\"";
-    if cluster != 1 {
-        return Err(KeyError::new("device.front.cluster", cluster, message));
-    }
-    if charge == config::Charge::Literal {
-        return Err(KeyError::new("device.front.charge", "\"literal\"", message));
-    }
-    Ok(config::Service::Parallel)
+    Ok(match key!(device.front.service).0 {
+        Service::Serial => config::Service::Serial { cluster, charge },
+        Service::Parallel => config::Service::Parallel,
+    })
 }

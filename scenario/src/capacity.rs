@@ -64,6 +64,9 @@ pub(super) fn logical_pages(device: &Device, geometry: &Geometry) -> Result<u32,
 /// How much of the map memory holds; `None` if all of it.
 pub(super) fn mapping(device: &Device, geometry: &Geometry) -> Result<Option<config::Mapping>, KeyError> {
     let keys = &device.mapping;
+    if !keys.is_on() {
+        return Ok(None);
+    }
     let (page, entry_bytes) = (geometry.page_bytes, keys.entry_bytes.unwrap_or(4));
     if !(1..=page).contains(&entry_bytes) {
         return Err(KeyError::new(
@@ -73,8 +76,10 @@ pub(super) fn mapping(device: &Device, geometry: &Geometry) -> Result<Option<con
         ));
     }
     let entries = match (keys.entries, keys.bytes) {
-        (None, None) => return Ok(None),
-        (Some(entries), None) => entries,
+        (Some(entries), None) => entries.to_u32().ok_or_else(|| {
+            let message = format!("must be 1 to {}, or \"unlimited\"", 1 << 30);
+            KeyError::new("device.mapping.entries", entries.text(), message)
+        })?,
         (None, Some(bytes)) if bytes % u64::from(entry_bytes) == 0 => {
             u32::try_from(bytes / u64::from(entry_bytes)).unwrap_or(u32::MAX)
         }
@@ -82,7 +87,7 @@ pub(super) fn mapping(device: &Device, geometry: &Geometry) -> Result<Option<con
             let message = format!("must be a multiple of entry_bytes, {entry_bytes}; or give entries");
             return Err(KeyError::new("device.mapping.bytes", bytes, message));
         }
-        (Some(_), Some(_)) => {
+        _ => {
             return Err(KeyError {
                 keys: ["entries", "bytes"].map(|key| format!("device.mapping.{key}")).into(),
                 value: String::new(),

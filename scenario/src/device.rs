@@ -203,8 +203,8 @@ section! {
     /// The map of logical pages on the flash, of which memory holds a part (off unless a scenario or preset gives `entries` or `bytes`:
     /// then memory holds all of it). Give one of the two.
     Mapping {
-        /// Entries that the controller's memory holds, one for a logical page.
-        entries: u32,
+        /// Entries that the controller's memory holds, one for a logical page. `"unlimited"` switches the table off.
+        entries: Limit,
         /// `entries` as bytes of `entry_bytes` each.
         bytes: u64,
         /// Bytes of an entry in a translation page and on the link to the host. Default 4.
@@ -315,11 +315,21 @@ impl Mapping {
     fn is_absent(&self) -> bool {
         *self == Mapping::default()
     }
+
+    /// Whether memory holds a part of the map only.
+    pub(super) fn is_on(&self) -> bool {
+        self.bytes.is_some() || self.entries.is_some_and(|entries| entries != Limit::Unlimited)
+    }
 }
 
 impl Retry {
     fn is_absent(&self) -> bool {
         *self == Retry::default()
+    }
+
+    /// Whether reads are tried again.
+    pub(super) fn is_on(&self) -> bool {
+        self.states.as_ref().is_some_and(|states| !states.is_empty())
     }
 }
 
@@ -430,10 +440,10 @@ impl Device {
         (*trim_ns, *trim_page_ns) = (trim_ns.filter(|&ns| ns > 0), trim_page_ns.filter(|&ns| ns > 0));
         *unmapped_reads = unmapped_reads.filter(|&reads| reads != Word(UnmappedReads::Flash));
         self.buffer.protected = self.buffer.protected.filter(|&own| own != protected);
-        if self.retry.states.as_ref().is_none_or(Vec::is_empty) {
+        if !self.retry.is_on() {
             self.retry = Retry::default();
         }
-        if self.mapping.entries.is_none() && self.mapping.bytes.is_none() {
+        if !self.mapping.is_on() {
             self.mapping = Mapping::default();
         }
         self.mapping.host_entries = self.mapping.host_entries.filter(|&entries| entries > 0);

@@ -20,7 +20,10 @@ and `length` are bytes. An unknown key is an error. Keys of `[device...]` that a
 the preset, and from the [defaults](#presets) where the preset gives none. A capacity or a threshold given in one way
 (`user_gb`) replaces the preset's given in another (`over_provisioning_percent`).
 
-An error names the file, line and column, the key with its value, and what would be legal.
+An error names the file, line and column, the key with its value, and what would be legal. A key that has no effect beside
+the others (`idle_ms` of an SLC cache where there is none) is an error where the scenario gives it. If the scenario also
+gives the key that switches it off (`static_blocks = 0`, as a sweep over that key does), it is a warning of `check` and of
+the results. What a preset gives may stay without effect.
 ";
 
 const PRESETS_HEAD: &str = "\

@@ -256,6 +256,12 @@ impl Host {
         Ok(config)
     }
 
+    /// Whether threads spin, at least for some I/Os.
+    pub(super) fn spins(&self) -> bool {
+        let irq = self.completion.is_none_or(|word| word == CompletionWord::Irq);
+        !irq || self.buffer_hits == Some(true) || self.read_hits == Some(true)
+    }
+
     /// Keys that would have no effect are errors.
     fn check_use(&self, word: CompletionWord, buffer: Option<BufferOf>) -> Result<(), KeyError> {
         let only = |key: &str, given: bool, used: bool, legal: &str| match given && !used {
@@ -267,6 +273,8 @@ impl Host {
         only("window_ns", self.window_ns.is_some(), early, message)?;
         only("predictor", self.predictor.is_some(), early, message)?;
         only("max_spin_ns", self.max_spin_ns.is_some(), early, message)?;
+        let spins = "has no effect; legal with a completion other than \"irq\", or with buffer_hits or read_hits";
+        only("poll_interval_ns", self.poll_interval_ns.is_some() && self.completion.is_none(), self.spins(), spins)?;
         let reads = self.read_hits == Some(true);
         only("read_hit_spin_ns", self.read_hit_spin_ns.is_some(), reads, "has no effect; legal with read_hits = true")?;
         let sleeps = !matches!(word, CompletionWord::Poll | CompletionWord::PollPrio);

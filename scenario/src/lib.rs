@@ -19,6 +19,7 @@
 //! changes         what was changed of it while it was recorded
 //! spare           further flows of a served drive
 //! required        keys that a device must have
+//! effect          keys that have none beside the others
 //! names           what schedulers and flows may be called
 //! limits          how long, how many
 //! build           the device -> ssd::config::Config
@@ -37,6 +38,7 @@ mod device;
 mod device_error;
 mod docs;
 mod document;
+mod effect;
 mod error;
 mod flow;
 mod hash;
@@ -249,6 +251,12 @@ impl Scenario {
         let device = self.document.device.complete().map_err(located)?;
         let priorities: Vec<u8> = self.document.flow.iter().map(|flow| flow.priority).collect();
         build::config(&device, &priorities, self.seed()).map_err(located)
+    }
+
+    /// Keys that the scenario gives to no effect because it also switches them off, a sentence for each reason.
+    pub fn keys_without_effect(&self) -> Result<Vec<String>, ScenarioError> {
+        let complete = self.document.device.complete().map_err(|e| self.origin.locate(e))?;
+        Ok(effect::warnings(&self.document, &complete))
     }
 
     /// The host before the device of `config`, if the scenario has one.

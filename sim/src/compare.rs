@@ -138,6 +138,7 @@ fn made_by(scenario: &Scenario, prepared: &Prepared) -> Result<MadeBy, RunError>
         warm_up_requests: run.warm_up_requests.unwrap_or(0),
         device: scenario.device_name(),
         drive_state: drive_state(prepared.config.precondition),
+        without_effect: scenario.keys_without_effect()?,
     })
 }
 

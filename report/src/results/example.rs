@@ -62,6 +62,7 @@ pub(super) fn made_by() -> MadeBy {
         warm_up_requests: 0,
         device: "flin-isca18".into(),
         drive_state: "steady".into(),
+        without_effect: Vec::new(),
     }
 }
 

@@ -66,6 +66,9 @@ pub struct MadeBy {
     /// The state in which the drive starts, in words; empty in summaries of older versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub drive_state: String,
+    /// Keys that the scenario gives to no effect, because it also switches them off: a sentence for each reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_effect: Vec<String>,
 }
 
 /// `made-by.json`: the command that makes the results beside it again.

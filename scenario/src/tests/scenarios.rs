@@ -169,7 +169,7 @@ fn what_is_off_is_not_in_the_hash() {
     assert_ne!(hash(""), hash("ftl.trim_page_ns = 100"));
     assert_ne!(hash(""), hash("ftl.unmapped_reads = \"memory\""));
     assert_eq!(hash(""), hash("buffer.protected = false"));
-    assert_ne!(hash(""), hash("buffer.protected = true"));
+    assert_eq!(hash(""), hash("buffer.pages = 0"));
     let tlc = |keys: &str| with(&format!("[device]\npreset = \"modern-tlc\"\n{keys}")).hash().unwrap();
     assert_eq!(tlc(""), tlc("buffer.protected = true"));
     assert_ne!(tlc(""), tlc("buffer.protected = false"));
@@ -181,12 +181,14 @@ fn what_is_off_is_not_in_the_hash() {
     let buffered = |more: &str| hash(&format!("{own}{more} }}"));
     assert_eq!(buffered(""), buffered(", protected = false"));
     assert_ne!(buffered(""), buffered(", protected = true"));
-    assert_eq!(hash(""), hash("retry = { step_ns = 5, initial_age_days = 3 }"));
+    assert_eq!(hash(""), hash("retry = { step_ns = 5, initial_age_days = 3, states = [] }"));
     assert_eq!(hash(""), hash("retry = { step_ns = 5, states = [] }"));
     assert_ne!(hash(""), hash("retry = { step_ns = 5, states = [{ shares = [0.9, 0.1] }] }"));
     assert_eq!(
         hash(""),
-        hash("mapping = { entry_bytes = 8, entries_per_page = 5, host_entries = 7, start = \"warm\" }")
+        hash(
+            "mapping = { entries = \"unlimited\", entry_bytes = 8, entries_per_page = 5, host_entries = 7, start = \"warm\" }"
+        )
     );
     let cached = hash("mapping = { entries = 1000 }");
     assert_ne!(hash(""), cached);
@@ -221,7 +223,7 @@ fn a_cache_that_is_off_is_not_in_the_hash() {
     let fixed = hash(&format!("static_blocks = 5, {cache}"));
     assert_ne!(without, fixed);
     assert_eq!(fixed, hash(&format!("static_blocks = 5, {cache}, dynamic = false, full = \"fold\"")));
-    assert_eq!(fixed, hash(&format!("static_blocks = 5, {cache}, dynamic_limit = 7")));
+    assert_eq!(fixed, hash(&format!("static_blocks = 5, {cache}, dynamic = false, dynamic_limit = 7")));
     let dynamic = hash(&format!("dynamic = true, {cache}"));
     assert_eq!(dynamic, hash(&format!("dynamic = true, {cache}, dynamic_limit = \"unlimited\"")));
     assert_ne!(dynamic, hash(&format!("dynamic = true, {cache}, dynamic_limit = 7")));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use flashlane_report::results::SchedulerResult;
-use flashlane_scenario::{Flow, Range, RangeWord, Scenario, TraceFlow, Word};
+use flashlane_scenario::{Flow, Limit, Range, RangeWord, Scenario, TraceFlow, Word};
 use flashlane_sim::{Options, compare};
 use flashlane_trace::Beyond;
 
@@ -137,7 +137,7 @@ fn every_reference_case_with_a_mapping_cache_is_met() {
         let run = result(&path, |device| {
             if &row[5] != "ideal" {
                 // An entry of that table takes 9 bytes, one on the flash 6.
-                device.mapping.entries = Some(number(5) as u32 / 9);
+                device.mapping.entries = Some(Limit::At(number(5) as u64 / 9));
                 (device.mapping.entry_bytes, device.mapping.entries_per_page) = (Some(6), Some(1365));
                 device.mapping.read_bytes = Some(512);
             }

@@ -43,6 +43,8 @@ pub enum Rule {
     Overloaded,
     /// Requests were refused.
     Rejected,
+    /// The scenario gives keys that it switches off.
+    KeysWithoutEffect,
     /// The SLC cache was full and nothing empties it.
     CacheStaysFull,
     /// Schedulers did exactly the same.

@@ -310,6 +310,16 @@ fn a_cache_that_nothing_empties_is_named() {
     assert_eq!(with(0, Some(7)), []);
 }
 
+/// What the scenario says of keys that it switches off is shown as it is.
+#[test]
+fn keys_without_effect_are_shown() {
+    let mut summary = one_flow(40_000, 0.5, &[("fcfs", 10)]);
+    summary.made_by.without_effect = vec!["device.slc.idle_ms has no effect, only with a cache".into()];
+    let found = Verdict::of(&summary).warnings;
+    assert_eq!(found.iter().map(|warning| warning.rule).collect::<Vec<_>>(), [Rule::KeysWithoutEffect]);
+    assert_eq!(found[0].text, summary.made_by.without_effect[0]);
+}
+
 #[test]
 fn an_overloaded_flow_is_named_with_what_it_was_offered() {
     let mut summary = one_flow(40_000, 0.9, &[("fcfs", 100), ("mine", 10)]);

@@ -30,6 +30,7 @@ pub(super) fn of(summary: &Summary, tenants: &[Tenant<'_>]) -> Vec<Warning> {
     add(Rule::Idle, idle.into_iter().collect());
     add(Rule::Overloaded, overloaded(summary));
     add(Rule::Rejected, rejected(summary).into_iter().collect());
+    add(Rule::KeysWithoutEffect, summary.made_by.without_effect.clone());
     add(Rule::CacheStaysFull, filled_once(summary).into_iter().collect());
     if !is_idle {
         let identical = identical(summary);

@@ -24,7 +24,8 @@ impl SyntheticSpec {
         self.validate_working_set()?;
         self.validate_arrivals()?;
         self.validate_rate()?;
-        self.validate_end()
+        self.validate_end()?;
+        self.validate_use()
     }
 
     fn validate_sizes(&self) -> Checked {
@@ -39,7 +40,6 @@ impl SyntheticSpec {
     fn validate_commands(&self) -> Checked {
         let one_rate = self.read_gap_us.is_none() && self.write_gap_us.is_none();
         let has_writes = !one_rate || self.read_ratio.is_some_and(|ratio| ratio < 1.0);
-        const WRITES: &str = "writes, which a read_ratio below 1 brings";
         only("trim_ratio", &self.trim_ratio, one_rate, ONE_RATE)?;
         only("flush_every_writes", &self.flush_every_writes, one_rate, ONE_RATE)?;
         only("flush_every_ms", &self.flush_every_ms, one_rate, ONE_RATE)?;
@@ -178,6 +178,37 @@ impl SyntheticSpec {
         Ok(())
     }
 
+    /// Refuses keys that need another one, which is not given.
+    fn validate_use(&self) -> Checked {
+        let may_write = self.read_ratio.is_some() || self.write_gap_us.is_some();
+        let may_be_drawn = self.size != Size::default() || self.write_size.is_some() || self.trim_size.is_some();
+        only("write_size", &self.write_size, may_write || self.trim_ratio.is_some(), WRITES)?;
+        only("rewrite", &self.rewrite, may_write, WRITES)?;
+        only("size_step_bytes", &self.size_step_bytes, may_be_drawn, DRAWN)
+    }
+
+    /// Keys that have no effect because another one is at an end of its range, with what they would need.
+    pub(crate) fn without_effect(&self) -> Vec<(&'static str, &'static str)> {
+        let all_reads = self.read_ratio.unwrap_or(1.0) >= 1.0 && self.write_gap_us.is_none();
+        let (no_trims, all_trims) = (self.trim_ratio == Some(0.0), self.trim_ratio == Some(1.0));
+        let mut sizes = [Some(&self.size), self.write_size.as_ref(), self.trim_size.as_ref()].into_iter().flatten();
+        let is_drawn = sizes.any(|size| matches!(size, Size::Uniform(_) | Size::Lognormal(_)));
+        let keys = [
+            ("write_size", self.write_size.is_some() && all_reads && !self.write_size_is_of_trims(), WRITES),
+            ("rewrite", self.rewrite.is_some() && all_reads, WRITES),
+            ("size_step_bytes", self.size_step_bytes.is_some() && !is_drawn, DRAWN),
+            ("trim_size", self.trim_size.is_some() && no_trims, "a trim_ratio above 0"),
+            ("read_ratio", self.read_ratio.is_some() && all_trims, "a trim_ratio below 1"),
+            ("fua_ratio", self.fua_ratio.is_some() && all_trims, "a trim_ratio below 1"),
+            ("flush_every_writes", self.flush_every_writes.is_some() && all_trims, "a trim_ratio below 1"),
+        ];
+        keys.into_iter().filter(|(_, is_idle, _)| *is_idle).map(|(key, _, with)| (key, with)).collect()
+    }
+
+    fn write_size_is_of_trims(&self) -> bool {
+        self.trim_ratio.is_some_and(|ratio| ratio > 0.0) && self.trim_size.is_none()
+    }
+
     pub(super) fn has_flushes(&self) -> bool {
         self.flush_every_writes.is_some() || self.flush_every_ms.is_some()
     }
@@ -208,6 +239,8 @@ impl SyntheticSpec {
 }
 
 const RATES: &str = "exactly one of rate_iops, rate_mb_per_s, mean_gap_us, or the pair read_gap_us and write_gap_us";
+const WRITES: &str = "writes, which a read_ratio below 1 brings";
+const DRAWN: &str = "a size that is drawn, { uniform = .. } or { lognormal = .. }";
 const ONE_RATE: &str = "one rate for all requests, not with read_gap_us and write_gap_us";
 const OTHER_THAN_STREAMING: &str = "an access other than \"streaming\", which is sequential throughout";
 

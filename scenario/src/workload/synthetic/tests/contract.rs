@@ -108,6 +108,9 @@ proptest! {
         if !access.contains("streaming") {
             toml += &format!("sequential_probability = {sequential}\n");
         }
+        if !arrivals.contains("write_gap_us") {
+            toml += "read_ratio = 0.5\n";
+        }
         toml += &format!("rewrite = {{ ratio = {rewrite}, distance_requests = 10 }}");
         let spec: SyntheticSpec = toml::from_str(&toml).expect("sound TOML");
         let mut source = match SyntheticSource::new(&spec, &range, seed) {

@@ -1,0 +1,294 @@
+//! Keys that have no effect beside the others: of an SLC cache where there is none, of garbage collection's `d-choices` under another
+//! `victim`.
+//!
+//! Owns the rules. Such a key is an error where the scenario gives it, unless the scenario also gives the key that switches it off, as a
+//! sweep over that key does: then it is worth a warning. What a preset gives is neither, nor is a key with the preset's own value, so that
+//! tables of a preset can be copied.
+
+use flashlane_core::geometry::UnitKind;
+use serde_json::Value;
+
+use super::device::Device;
+use super::document::{Document, ResponseFrom};
+use super::error::KeyError;
+use super::preset::{DEFAULT_PRESET, Preset};
+use super::value::Limit;
+use super::words::{DriveState, Service, Victim, Word};
+
+/// Keys of `[device]` that have an effect only with others.
+struct Rule {
+    keys: &'static [&'static str],
+    /// The keys that say whether they have.
+    switches: &'static [&'static str],
+    has_effect: fn(&Device) -> bool,
+    /// With what they have.
+    with: &'static str,
+}
+
+const RULES: &[Rule] = &[
+    Rule {
+        keys: &[
+            "slc.dynamic_limit",
+            "slc.bits",
+            "slc.read_ns",
+            "slc.program_ns",
+            "slc.erase_ns",
+            "slc.idle_ms",
+            "slc.full",
+        ],
+        switches: &["slc.static_blocks", "slc.dynamic"],
+        has_effect: |device| device.slc.is_on(),
+        with: "device.slc.static_blocks above 0, or dynamic = true",
+    },
+    Rule {
+        keys: &["slc.dynamic_limit"],
+        switches: &["slc.dynamic"],
+        has_effect: |device| device.slc.dynamic == Some(true) || !device.slc.is_on(),
+        with: "device.slc.dynamic = true",
+    },
+    Rule {
+        keys: &[
+            "mapping.entry_bytes",
+            "mapping.entries_per_page",
+            "mapping.read_bytes",
+            "mapping.host_entries",
+            "mapping.start",
+        ],
+        switches: &["mapping.entries"],
+        has_effect: |device| device.mapping.is_on(),
+        with: "a number of device.mapping.entries or bytes",
+    },
+    Rule {
+        keys: &["retry.step_ns", "retry.initial_erases", "retry.initial_age_days"],
+        switches: &["retry.states"],
+        has_effect: |device| device.retry.is_on(),
+        with: "device.retry.states",
+    },
+    Rule {
+        keys: &["nand.one_shot_wait_ms"],
+        switches: &["nand.one_shot_pages"],
+        has_effect: |device| device.nand.one_shot_pages.unwrap_or(1) != 1,
+        with: "device.nand.one_shot_pages above 1",
+    },
+    Rule {
+        keys: &["nand.same_page_read", "nand.same_page_program"],
+        switches: &["nand.multi_plane"],
+        has_effect: |device| device.nand.multi_plane == Some(true),
+        with: "device.nand.multi_plane = true",
+    },
+    Rule {
+        keys: &["nand.multi_plane"],
+        switches: &["geometry.planes_per_die"],
+        has_effect: |device| device.nand.multi_plane != Some(true) || device.geometry.planes_per_die != Some(1),
+        with: "device.geometry.planes_per_die above 1",
+    },
+    Rule {
+        keys: &["nand.multi_die"],
+        switches: &["geometry.unit", "geometry.dies_per_chip"],
+        has_effect: |device| device.nand.multi_die != Some(true) || has_dies_in_a_unit(device),
+        with: "device.geometry.unit = \"chip\" and dies_per_chip above 1",
+    },
+    Rule {
+        keys: &["bus.plane_gap_ns"],
+        switches: &["nand.multi_plane", "nand.multi_die"],
+        has_effect: |device| device.nand.multi_plane == Some(true) || device.nand.multi_die == Some(true),
+        with: "device.nand.multi_plane or multi_die = true",
+    },
+    Rule {
+        keys: &["bus.width_bytes", "bus.rounding", "bus.with_metadata"],
+        switches: &["bus.mega_transfers"],
+        has_effect: |device| device.bus.mega_transfers != Some(Limit::Unlimited),
+        with: "a number of device.bus.mega_transfers",
+    },
+    Rule {
+        keys: &["gc.choices"],
+        switches: &["gc.victim"],
+        has_effect: |device| device.gc.victim == Some(Word(Victim::DChoices)),
+        with: "device.gc.victim = \"d-choices\"",
+    },
+    Rule {
+        keys: &[
+            "buffer.per_flow",
+            "buffer.write_back",
+            "buffer.read_allocate",
+            "buffer.flush_above",
+            "buffer.merge_writes",
+            "buffer.protected",
+        ],
+        switches: &["buffer.pages"],
+        has_effect: |device| device.buffer.pages.unwrap_or(0) > 0,
+        with: "device.buffer.pages above 0",
+    },
+    Rule {
+        keys: &["buffer.flush_above", "buffer.protected"],
+        switches: &["buffer.write_back"],
+        has_effect: |device| device.buffer.write_back == Some(true),
+        with: "device.buffer.write_back = true",
+    },
+    Rule {
+        keys: &["front.cluster", "front.charge"],
+        switches: &["front.service"],
+        has_effect: |device| device.front.service == Some(Word(Service::Serial)),
+        with: "device.front.service = \"serial\"",
+    },
+    Rule {
+        keys: &["precondition.fill_percent"],
+        switches: &["precondition.state"],
+        has_effect: |device| device.precondition.state == Some(Word(DriveState::Filled)),
+        with: "device.precondition.state = \"filled\"",
+    },
+    Rule {
+        keys: &["precondition.overwrite_percent"],
+        switches: &["precondition.state"],
+        has_effect: |device| device.precondition.state == Some(Word(DriveState::Replayed)),
+        with: "device.precondition.state = \"replayed\"",
+    },
+    Rule {
+        keys: &[
+            "nand.erase_ns",
+            "nand.iterations",
+            "nand.suspend_ns",
+            "nand.resume_ns",
+            "nand.suspend_limit",
+            "nand.multi_plane",
+            "nand.multi_die",
+            "nand.same_page_read",
+            "nand.same_page_program",
+            "bus.mega_transfers",
+            "bus.width_bytes",
+            "bus.rounding",
+            "bus.with_metadata",
+            "bus.read_command_ns",
+            "bus.program_command_ns",
+            "bus.erase_command_ns",
+            "bus.data_out_setup_ns",
+            "bus.plane_gap_ns",
+            "bus.dispatch",
+            "gc.victim",
+            "gc.choices",
+            "gc.separate_frontier",
+            "precondition.state",
+            "precondition.fill_percent",
+            "precondition.overwrite_percent",
+            "front.read_queue_capacity",
+            "front.write_queue_capacity",
+        ],
+        switches: &["front.service"],
+        has_effect: |device| device.front.service != Some(Word(Service::Serial)),
+        with: "device.front.service = \"parallel\"",
+    },
+];
+
+/// What keys are that no preset has to give, where a scenario does not.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("slc.dynamic_limit", "\"unlimited\""),
+    ("slc.full", "\"fold\""),
+    ("mapping.entry_bytes", "4"),
+    ("mapping.host_entries", "0"),
+    ("mapping.start", "\"empty\""),
+    ("retry.initial_erases", "0"),
+    ("retry.initial_age_days", "0"),
+    ("buffer.protected", "false"),
+];
+
+fn has_dies_in_a_unit(device: &Device) -> bool {
+    device.geometry.unit == Some(Word(UnitKind::Chip)) && device.geometry.dies_per_chip != Some(1)
+}
+
+/// The keys of a device as values.
+struct Keys(Value);
+
+impl Keys {
+    fn of(device: &Device) -> Keys {
+        Keys(serde_json::to_value(device).expect("plain values with text keys always have a JSON form"))
+    }
+
+    /// The value of `table.key`.
+    fn get(&self, path: &str) -> Option<&Value> {
+        let (table, key) = path.split_once('.')?;
+        self.0.get(table)?.get(key)
+    }
+}
+
+impl Rule {
+    /// Its keys that the scenario gives over a preset to no effect.
+    fn broken(&self, user: &Keys, complete: &Device) -> Vec<&'static str> {
+        let is_given = |key: &&&str| user.get(key).is_some();
+        if (self.has_effect)(complete) || !self.keys.iter().any(|key| is_given(&key)) {
+            return Vec::new();
+        }
+        let preset = user.0.get("preset").and_then(Value::as_str).unwrap_or(DEFAULT_PRESET);
+        let preset = Keys::of(&Preset::named(preset).map(Preset::device).unwrap_or_default());
+        let is_own = |key: &&&str| match (user.get(key), preset.get(key)) {
+            (Some(value), None) => !DEFAULTS.contains(&(**key, value.to_string().as_str())),
+            (value, kept) => value != kept,
+        };
+        self.keys.iter().filter(is_given).filter(is_own).copied().collect()
+    }
+
+    /// Whether the scenario says itself that they shall have no effect.
+    fn is_switched(&self, user: &Keys) -> bool {
+        self.switches.iter().any(|key| user.get(key).is_some())
+    }
+}
+
+/// Refuses the keys of `user` that have no effect in the `complete` device, but for those that it switches off itself.
+pub(super) fn check(user: &Device, complete: &Device) -> Result<(), KeyError> {
+    let user = Keys::of(user);
+    for rule in RULES.iter().filter(|rule| !rule.is_switched(&user)) {
+        if let Some(key) = rule.broken(&user, complete).first() {
+            let value = user.get(key).map(shown).unwrap_or_default();
+            return Err(KeyError::new(
+                format!("device.{key}"),
+                value,
+                format!("has no effect; legal with {}", rule.with),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A value as a user would write it.
+fn shown(value: &Value) -> String {
+    value.as_f64().map_or_else(|| value.to_string(), |number| number.to_string())
+}
+
+/// What the scenario gives and switches off itself, a sentence for each thing it would need.
+pub(super) fn warnings(document: &Document, complete: &Device) -> Vec<String> {
+    let (user, run) = (Keys::of(&document.device), &document.run);
+    let of_device = RULES.iter().filter_map(|rule| {
+        let broken = rule.broken(&user, complete);
+        let keys: Vec<String> = broken.iter().map(|key| format!("device.{key}")).collect();
+        sentence(&keys, rule.with)
+    });
+    let mut all: Vec<String> = of_device.collect();
+    let alone = run.alone == Some(false) && run.alone_scheduler.is_some();
+    let entry = run.response_from == Some(ResponseFrom::Entry) && complete.front.depth == Some(Limit::Unlimited);
+    let collect = run.collect.is_some() && run.hold.collect.is_some();
+    let poll = document.host.as_ref().is_some_and(|host| host.poll_interval_ns.is_some() && !host.spins());
+    for (key, is_broken, with) in [
+        ("host.poll_interval_ns", poll, "a host.completion other than \"irq\", or with buffer_hits or read_hits"),
+        ("run.alone_scheduler", alone, "run.alone = true"),
+        ("run.response_from", entry, "a number of device.front.depth"),
+        ("run.collect", collect, "no run.hold.collect and no --collect"),
+    ] {
+        all.extend(is_broken.then(|| sentence(&[key.to_owned()], with)).flatten());
+    }
+    for (i, flow) in document.flow.iter().enumerate() {
+        for (key, with) in flow.synthetic.iter().flat_map(|spec| spec.without_effect()) {
+            all.extend(sentence(&[format!("flow[{i}].synthetic.{key}")], with));
+        }
+    }
+    all
+}
+
+fn sentence(keys: &[String], with: &str) -> Option<String> {
+    let (last, others) = keys.split_last()?;
+    Some(match others {
+        [] => format!("{last} has no effect, only with {with}"),
+        others => format!("{} and {last} have no effect, only with {with}", others.join(", ")),
+    })
+}
+
+#[cfg(test)]
+mod tests;
