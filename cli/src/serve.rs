@@ -179,7 +179,8 @@ mod linux {
             CtlCommand::Stats => "stats".into(),
             CtlCommand::PowerCut => "power-cut".into(),
         };
-        let answer = flashlane_serve::send(&args.socket, &command).map_err(Failure::Input)?;
+        let limit = Duration::from_secs(args.timeout_s.into());
+        let answer = flashlane_serve::send(&args.socket, &command, limit).map_err(Failure::Input)?;
         print(&format!("{}\n", shown::escaped_lines(&answer)))
     }
 

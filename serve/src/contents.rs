@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
@@ -66,19 +66,20 @@ pub(crate) enum Contents {
 }
 
 impl Contents {
-    /// The bytes of a drive of `bytes` bytes in pages of `page_bytes`.
+    /// The bytes of a drive of `bytes` bytes in pages of `page_bytes`; with them their file, if this made it.
     ///
     /// # Errors
     /// A file that cannot be opened or has another size, by its name.
-    pub(crate) fn open(place: &Backing, bytes: u64, page_bytes: u32) -> Result<Contents, String> {
+    pub(crate) fn open(place: &Backing, bytes: u64, page_bytes: u32) -> Result<(Contents, NewFile), String> {
         let store = |medium| Store { medium, page_bytes: page_bytes.into(), undo: Undo::default() };
         match place {
-            Backing::Memory => Ok(Contents::Memory(store(Medium::Memory(Memory::default())))),
+            Backing::Memory => Ok((Contents::Memory(store(Medium::Memory(Memory::default()))), NewFile(None))),
             Backing::File(path) => {
-                let file = open(path, bytes).map_err(|why| format!("--data {}: {why}", shown::path(path)))?;
-                let medium = Medium::of(file, path).map_err(|why| format!("--data {}: {why}", shown::path(path)))?;
+                let failed = |why: String| format!("--data {}: {why}", shown::path(path));
+                let (file, new) = open(path, bytes).map_err(failed)?;
+                let medium = Medium::of(file, path).map_err(|why| failed(why.to_string()))?;
                 let worker = Worker::start(store(medium));
-                Ok(Contents::File(worker.map_err(|why| format!("cannot start a thread for --data: {why}"))?))
+                Ok((Contents::File(worker.map_err(|why| format!("cannot start a thread for --data: {why}"))?), new))
             }
         }
     }
@@ -117,9 +118,40 @@ impl Contents {
     }
 }
 
+/// A file that this start has made, which is removed unless the start succeeds.
+#[derive(Debug)]
+pub(crate) struct NewFile(Option<PathBuf>);
+
+impl NewFile {
+    /// The file at `path`, which has just been made.
+    pub(crate) fn made(path: &Path) -> NewFile {
+        NewFile(Some(path.to_owned()))
+    }
+
+    /// The start has succeeded.
+    pub(crate) fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|path| drop(std::fs::remove_file(path)));
+    }
+}
+
 /// Opens the file, or makes it, and keeps other servers from it.
-fn open(path: &Path, bytes: u64) -> Result<File, String> {
-    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+fn open(path: &Path, bytes: u64) -> Result<(File, NewFile), String> {
+    let options = OpenOptions::new().read(true).write(true).clone();
+    let (opened, new) = match options.clone().create_new(true).open(path) {
+        Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
+            (options.clone().create(true).open(path), NewFile(None))
+        }
+        made => {
+            let new = if made.is_ok() { NewFile::made(path) } else { NewFile(None) };
+            (made, new)
+        }
+    };
     let file = opened.map_err(|why| why.to_string())?;
     file.try_lock().map_err(|_| "is used by another process; each server needs a file of its own".to_owned())?;
     let found = file.metadata().map_err(|why| why.to_string())?;
@@ -135,7 +167,7 @@ fn open(path: &Path, bytes: u64) -> Result<File, String> {
             ));
         }
     }
-    Ok(file)
+    Ok((file, new))
 }
 
 /// Bytes in memory, as far as they have been written.
@@ -458,7 +490,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let size = 3 * CHUNK;
         for place in [Backing::Memory, Backing::File(folder.path().join("drive"))] {
-            let mut contents = Contents::open(&place, size, 4096).expect("contents");
+            let (mut contents, new) = Contents::open(&place, size, 4096).expect("contents");
+            new.keep();
             let mut plain = vec![0; size as usize];
             for (offset, length, byte) in
                 [(0, 512, 1), (CHUNK - 512, 1024, 2), (512, 2 * CHUNK, 3), (size - 512, 512, 4)]
@@ -488,7 +521,8 @@ mod tests {
     fn zeroes_are_written_where_the_file_system_has_none() {
         let Ok(folder) = tempfile::tempdir_in("/dev/shm") else { return };
         let size = 3 << 20;
-        let mut contents = Contents::open(&Backing::File(folder.path().join("drive")), size, 4096).expect("contents");
+        let place = Backing::File(folder.path().join("drive"));
+        let (mut contents, _new) = Contents::open(&place, size, 4096).expect("contents");
         let mut plain = vec![7; size as usize];
         write(&mut contents, 0, &plain);
         for (offset, length, keep) in [(500, 1_500_000, true), (2_000_000, 3, true), (2_100_000, 40_000, false)] {
@@ -514,5 +548,25 @@ mod tests {
         Contents::open(&place, 4096, 4096).expect("free again");
         let why = Contents::open(&Backing::File(folder.path().to_owned()), 4096, 4096).expect_err("a folder");
         assert!(why.starts_with("--data "), "{why}");
+        assert!(path.exists() && folder.path().exists(), "a start that fails removes nothing of before");
+    }
+
+    /// A start that fails later removes the file, if it made it: not one that was there, however short.
+    #[test]
+    fn a_file_is_removed_by_the_start_that_made_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("drive");
+        let opened = || Contents::open(&Backing::File(path.clone()), 8192, 4096).expect("contents");
+        drop(opened());
+        assert!(!path.exists());
+        std::fs::write(&path, []).expect("written");
+        drop(opened());
+        assert!(path.exists());
+        std::fs::remove_file(&path).expect("removed");
+        let (_, new) = opened();
+        new.keep();
+        assert_eq!(std::fs::metadata(&path).expect("kept").len(), 8192);
+        drop(opened());
+        assert!(path.exists());
     }
 }

@@ -139,8 +139,25 @@ fn answer(client: &UnixStream, handle: &ServerHandle) -> io::Result<()> {
 /// Sends a command to the control socket at `path`; its answer.
 ///
 /// # Errors
-/// Nobody listens there, or the server refuses the command: why, in words.
-pub fn send(path: &Path, command: &str) -> Result<String, String> {
+/// Nobody listens there, the server refuses the command or does not answer for so long: why, in words.
+pub fn send(path: &Path, command: &str, limit: Duration) -> Result<String, String> {
+    let (answer, answered) = channel();
+    let (socket, line) = (path.to_owned(), command.to_owned());
+    // A connection to a server that is stopped, and has many of them, waits without limit: not even that is done on this thread.
+    let exchange = std::thread::Builder::new().name("ctl".into()).spawn(move || answer.send(exchange(&socket, &line)));
+    exchange.map_err(|why| format!("cannot start a thread: {why}"))?;
+    answered.recv_timeout(limit).unwrap_or_else(|_| {
+        Err(format!(
+            "{}: no answer within {} s: the server is stopped, or its drive takes longer to drain; what was asked may still be done \
+             (--timeout-s N waits longer)",
+            shown::path(path),
+            limit.as_secs_f64()
+        ))
+    })
+}
+
+/// Sends a command, and waits for the answer.
+fn exchange(path: &Path, command: &str) -> Result<String, String> {
     let failed =
         |why: io::Error| format!("{}: {why}; is a server running with --ctl and this path?", shown::path(path));
     let mut server = UnixStream::connect(path).map_err(failed)?;

@@ -92,6 +92,10 @@ pub struct CtlArgs {
     /// The path that the server was given with --ctl
     pub socket: PathBuf,
 
+    /// Wait at most this long for the answer, seconds: a change of scheduler waits for the drive to drain
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=86_400), default_value = "60")]
+    pub timeout_s: u32,
+
     /// What to do
     #[command(subcommand)]
     pub ask: CtlCommand,

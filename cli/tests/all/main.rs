@@ -31,6 +31,8 @@ mod serve_files;
 mod serve_guest;
 #[cfg(target_os = "linux")]
 mod serve_tools;
+#[cfg(target_os = "linux")]
+mod serve_trouble;
 #[cfg(unix)]
 mod sweep;
 #[cfg(unix)]

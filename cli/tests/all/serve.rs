@@ -52,6 +52,11 @@ impl Served {
         Ok(served)
     }
 
+    /// The number of its process.
+    pub(super) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     fn errors(&mut self) -> String {
         let mut errors = String::new();
         self.child.stderr.take().expect("its errors").read_to_string(&mut errors).expect("text");

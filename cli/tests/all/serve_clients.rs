@@ -9,7 +9,7 @@ use client::{Client, greeted};
 
 #[path = "../../../serve/tests/all/client.rs"]
 #[expect(dead_code, reason = "the tests of the server itself need more of it")]
-mod client;
+pub(super) mod client;
 
 /// Numbers that look random, the same in every run.
 fn mixed(mut state: u64) -> impl FnMut() -> u64 {

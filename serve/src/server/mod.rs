@@ -20,7 +20,7 @@ use rustix::event::{Timespec, epoll::Event};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::connection::Connection;
-use crate::contents::Contents;
+use crate::contents::{Contents, NewFile};
 use crate::control::{ControlQueue, ControlRequest, ServerHandle, control_channel};
 use crate::fuse::Files;
 use crate::listener::{Listener, SocketFile};
@@ -117,7 +117,7 @@ impl Server {
     pub(crate) fn open(drive: Drive, options: &Options, stop: OwnedFd) -> Result<Server, String> {
         let exports = exports(&drive);
         let first_byte = drive.flows.iter().map(|flow| flow.range.offset).collect();
-        let contents = Contents::open(&options.data, drive.bytes, drive.page_bytes)?;
+        let (contents, new_file) = Contents::open(&options.data, drive.bytes, drive.page_bytes)?;
         let listener = options.nbd.as_ref().map(Listener::open).transpose()?;
         let statistics = Statistics::new(exports.len());
         let (handle, queue) = control_channel().map_err(|why| format!("cannot wait for commands: {why}"))?;
@@ -133,8 +133,10 @@ impl Server {
         let metrics = options.metrics.map(|address| crate::metrics::open(address, handle.clone())).transpose()?;
         // The last of the files, as they are there to stay.
         let record = options.record.as_ref().map(|path| Record::create(path, &drive.record_head)).transpose()?;
+        let new_record = options.record.as_deref().map(NewFile::made);
         let record_of_used = options.record.as_deref().filter(|_| drive.is_used);
         let state = options.state.as_ref().map(|state| StateFile::take_away(state, record_of_used)).transpose()?;
+        [Some(new_file), new_record].into_iter().flatten().for_each(NewFile::keep);
         let mut simulated = RealTime::new(drive.device, options.time_scale);
         if options.power_cut.is_some() || options.control.is_some() {
             simulated.follow_buffer();

@@ -1,5 +1,7 @@
 //! A drive that stops for good.
 
+use std::time::Duration;
+
 use flashlane_core::PlaneId;
 use flashlane_core::board::Board;
 use flashlane_core::decide::{PageWrite, Place};
@@ -57,7 +59,7 @@ fn after_a_fault_everything_fails() {
     assert_eq!(late.answer(512), (cookie, 5, Vec::new()), "a client that comes later");
     let said = served.faults.recv().expect("it is said when it happens");
     assert!(served.faults.try_recv().is_err(), "once");
-    let stats = flashlane_serve::send(&folder.path().join("ctl"), "stats").expect("figures");
+    let stats = flashlane_serve::send(&folder.path().join("ctl"), "stats", Duration::from_secs(60)).expect("figures");
     assert!(stats.starts_with(&said), "{stats}");
     let report = served.end();
     let fault = report.fault.expect("the cause");

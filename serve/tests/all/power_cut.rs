@@ -148,7 +148,7 @@ fn cut(folder: &Path, seed: u64, buffer: &str, ignores_flushes: bool) -> (usize,
         };
         under_way.insert(cookie, sent);
     }
-    send(&path("ctl"), "power-cut").expect("it cuts the power");
+    send(&path("ctl"), "power-cut", Duration::from_secs(60)).expect("it cuts the power");
     let report = served.thread.join().expect("it ends by itself");
     let contents = std::fs::read(path("contents")).expect("contents");
     (plain.lost(&contents, &under_way), report.cut.expect("a cut"))

@@ -61,7 +61,7 @@ fn send_commands(socket: &Path, requests: usize, changes: &[(u64, &str)]) {
     let control = socket.with_extension("ctl");
     for (pause_ms, command) in changes {
         std::thread::sleep(Duration::from_millis(*pause_ms));
-        send(&control, command).unwrap_or_else(|why| panic!("{command}: {why}"));
+        send(&control, command, Duration::from_secs(60)).unwrap_or_else(|why| panic!("{command}: {why}"));
     }
     tenants.into_iter().for_each(|tenant| tenant.join().expect("served"));
 }
