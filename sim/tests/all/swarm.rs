@@ -47,9 +47,24 @@ fn watched<T>(complaint: &str, job: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Whether memory holds less than half of the map.
-fn holds_little(config: &Config) -> bool {
-    config.mapping.is_some_and(|mapping| 2 * (mapping.entries + mapping.host_entries) < config.ftl.logical_pages)
+/// Whether writing the entries that collection changes can take as many pages as it frees, so that it never ends.
+///
+/// Of a victim's pages the share `valid` is moved: the mean of the blocks that are not free, since where a drive is collected again and again
+/// only rewrites of translation pages make pages invalid. Each move of a logical page changes an entry, which is held no longer when
+/// collection comes round to it again, and so costs a rewrite; a rewrite takes the other changed entries of its translation page along, at
+/// most those that are held. Nothing is gained if a page that is freed has as many moves as a rewrite has entries. Where pages may go to any
+/// plane, or blocks in SLC mode hold a part of them, the pages of a plane can be valid but for one of each block.
+fn map_can_keep_busy(config: &Config, recipe: &Recipe) -> bool {
+    let Some(mapping) = &config.mapping else { return false };
+    let (logical, stored) = (f64::from(config.ftl.logical_pages), f64::from(config.stored_pages()));
+    let held = f64::from(mapping.held()) / logical;
+    if held >= 1.0 || moves_pages(recipe) || config.slc.as_ref().is_some_and(|slc| slc.dynamic) {
+        return held < 1.0;
+    }
+    let blocks = config.geometry.planes() * (config.native_blocks() - config.gc.start_blocks);
+    let valid = stored / f64::from(blocks * config.geometry.pages_per_block);
+    let changed = 1.0 + f64::from(mapping.entries_per_page - 1) * held;
+    valid * logical / stored >= changed * (1.0 - valid)
 }
 
 /// The number of failures after which a swarm stops.
@@ -106,8 +121,10 @@ fn swarm(
             }
             // Where pages may go to any plane, all can gather in one; reported as out of space, that is a legal end.
             Ok(Err(why)) if why.contains("drive out of space") && moves_pages(&recipe) => full += 1,
-            // Where memory holds little of the map, each page that collection moves can cost a translation page; reported, a legal end.
-            Ok(Err(why)) if why.contains("the map keeps the drive busy") && holds_little(&config) => full += 1,
+            // Each page that collection moves can cost a translation page; reported, a legal end.
+            Ok(Err(why)) if why.contains("the map keeps the drive busy") && map_can_keep_busy(&config, &recipe) => {
+                full += 1
+            }
             Ok(Err(why)) => failures.push(fail(&why)),
             Err(_) => failures.push(fail("a panic, see above")),
         }
