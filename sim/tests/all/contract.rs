@@ -8,7 +8,7 @@
 use crate::common::play::{self, Mix, TestRequest, Touch, Wake, asks, play};
 use crate::common::{recipe, small_gc_drive};
 use flashlane_core::Op::{self, Read, Write};
-use flashlane_core::decide::{Group, Pick, Scheduler, Scope};
+use flashlane_core::decide::{Group, Pick, Question, Scheduler, Scope};
 use flashlane_core::event::Event;
 use flashlane_core::geometry::UnitKind;
 use flashlane_core::transaction::{FlashOp, Stage};
@@ -287,17 +287,29 @@ const FIRST_IN_LINE: &str = "late";
 #[test]
 fn nothing_waits_longer_than_its_row_promises() {
     for entry in schedulers() {
-        keeps_its_promise(&Catalogue::shipped(), entry.name).unwrap_or_else(|broken| panic!("{broken}"));
+        keeps_its_promise(&Catalogue::shipped(), entry.name, None).unwrap_or_else(|broken| panic!("{broken}"));
     }
 }
 
-/// Whether a scheduler keeps the promise of its row or, without one, ends the wait of everything once the flood is over.
-fn keeps_its_promise(catalogue: &Catalogue, name: &str) -> Result<(), String> {
+/// The same under paced collection, which lets writes go between its steps, for those that leave it open.
+#[test]
+fn nothing_waits_longer_than_its_row_promises_while_collection_is_paced() {
+    for entry in schedulers().iter().filter(|entry| entry.open.contains(&Question::Collect)) {
+        let kept = keeps_its_promise(&Catalogue::shipped(), entry.name, Some("paced"));
+        kept.unwrap_or_else(|broken| panic!("{broken}"));
+    }
+}
+
+/// Whether a scheduler, perhaps with this collect answer, keeps the promise of its row or, without one, ends the wait of everything once the
+/// flood is over.
+fn keeps_its_promise(catalogue: &Catalogue, name: &str, collect: Option<&str>) -> Result<(), String> {
     let row = STARVATION_BOUNDS.iter().find(|row| row.scheduler == name);
     let params = row.map_or(&[][..], |row| row.params);
     for (rare, config) in [(Read, roomy()), (Write, roomy()), (Read, short()), (Write, short())] {
-        let scheduler = catalogue.build(&recipe(name, params)).expect("a scheduler of the catalogue");
-        let Flooded { passed, left, erases } = flood(&config, scheduler, rare);
+        let mut recipe = recipe(name, params);
+        recipe.answers.extend(collect.map(|answer| (Question::Collect, answer.to_owned())));
+        let scheduler = catalogue.build(&recipe).expect("a scheduler of the catalogue");
+        let Flooded { passed, left, erases, .. } = flood(&config, scheduler, rare);
         let kind = rare.name();
         if left > 0 {
             return Err(format!("{name}: {left} requests still wait when nothing is left to do ({kind}s in a flood)"));
@@ -359,9 +371,9 @@ fn a_new_row_needs_no_other_line() {
         params: &[],
         build: &|_| Box::new(Oldest(&[FlashOp::Read, FlashOp::Program])),
     };
-    assert_eq!(keeps_its_promise(&with_a_new_row(choice), "new-row"), Ok(()));
+    assert_eq!(keeps_its_promise(&with_a_new_row(choice), "new-row", None), Ok(()));
     let never_writes: Choice<dyn Pick> = Choice { build: &|_| Box::new(Oldest(&[FlashOp::Read])), ..choice };
-    let broken = keeps_its_promise(&with_a_new_row(never_writes), "new-row").unwrap_err();
+    let broken = keeps_its_promise(&with_a_new_row(never_writes), "new-row", None).unwrap_err();
     assert!(broken.contains("still wait"), "{broken}");
 }
 
@@ -388,6 +400,8 @@ struct Flooded {
     left: usize,
     /// Blocks erased during the flood.
     erases: u64,
+    /// The most reads, programs and erases of garbage collection between two of the flood.
+    collected: u64,
 }
 
 /// Floods one chip with the kind of requests other than `rare` and sends a `rare` request now and then.
@@ -399,7 +413,7 @@ fn flood(config: &Config, scheduler: Scheduler, rare: Op) -> Flooded {
     let mut arrived: Vec<(u64, u64)> = Vec::new();
     let mut floods: Vec<u64> = Vec::new();
     let mut passed = Vec::new();
-    let mut gone = 0;
+    let (mut gone, mut collected, mut in_a_row) = (0, 0, 0);
     let mut send = |device: &mut flashlane_ssd::Device, op: Op, now: u64| {
         // Every page is used once, so that nothing is served from memory.
         let touch = Touch::Pages(vec![Lpn(page)]);
@@ -411,7 +425,7 @@ fn flood(config: &Config, scheduler: Scheduler, rare: Op) -> Flooded {
     while flooded < 3000 {
         let now = device.next_event();
         if now == Time::NEVER {
-            return Flooded { passed, left: device.outstanding(), erases: 0 };
+            return Flooded { passed, left: device.outstanding(), erases: 0, collected };
         }
         device.advance(now);
         let done: Vec<Completion> = device.completions().drain(..).collect();
@@ -432,9 +446,12 @@ fn flood(config: &Config, scheduler: Scheduler, rare: Op) -> Flooded {
                 Event::Dispatched { txn, .. } => match arrived.iter().position(|&(rare, _)| rare == txn) {
                     Some(index) => passed.push(arrived.remove(index).1),
                     // Garbage collection does not count as part of the flood.
-                    None if floods.binary_search(&txn).is_err() => {}
+                    None if floods.binary_search(&txn).is_err() => {
+                        in_a_row += 1;
+                        collected = collected.max(in_a_row);
+                    }
                     None => {
-                        gone += 1;
+                        (gone, in_a_row) = (gone + 1, 0);
                         arrived.iter_mut().filter(|(rare, _)| *rare < txn).for_each(|(_, count)| *count += 1);
                     }
                 },
@@ -453,5 +470,21 @@ fn flood(config: &Config, scheduler: Scheduler, rare: Op) -> Flooded {
         }
         device.advance(next);
     }
-    Flooded { passed, left: device.outstanding(), erases }
+    Flooded { passed, left: device.outstanding(), erases, collected }
+}
+
+/// Writes flood a chip that is short of blocks: under paced collection a write waits for fewer steps than those of a victim, collection keeps
+/// up with the writes as it does otherwise, and nothing is left waiting.
+#[test]
+fn writes_do_not_starve_under_paced_collection_nor_collection_under_writes() {
+    for entry in schedulers().iter().filter(|entry| entry.open.contains(&Question::Collect)) {
+        let [paced, semi] = ["paced", "semi-preemptive"].map(|answer| {
+            let mut recipe = recipe(entry.name, &[]);
+            recipe.answers.push((Question::Collect, answer.to_owned()));
+            flood(&short(), Catalogue::shipped().build(&recipe).expect("a scheduler"), Read)
+        });
+        assert!(paced.left == 0 && paced.erases > 100 && paced.erases >= semi.erases, "{}", entry.name);
+        // The read and the program of one move.
+        assert!(paced.collected <= 2 && semi.collected > 2, "{}: {}, {}", entry.name, paced.collected, semi.collected);
+    }
 }

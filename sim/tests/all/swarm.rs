@@ -52,7 +52,8 @@ fn watched<T>(complaint: &str, job: impl FnOnce() -> T) -> T {
 /// Of a victim's pages the share `valid` is moved: the mean of the blocks that are not free, since where a drive is collected again and again
 /// only rewrites of translation pages make pages invalid. Each move of a logical page changes an entry, which is held no longer when
 /// collection comes round to it again, and so costs a rewrite; a rewrite takes the other changed entries of its translation page along, at
-/// most those that are held. Nothing is gained if a page that is freed has as many moves as a rewrite has entries. Where pages may go to any
+/// most those that are held, and with one-shot programs up to a wordline, the rest of which is pads. Nothing is gained if rewrites take the
+/// pages that are freed. Where pages may go to any
 /// plane, or blocks in SLC mode hold a part of them, the pages of a plane can be valid but for one of each block.
 fn map_can_keep_busy(config: &Config, recipe: &Recipe) -> bool {
     let Some(mapping) = &config.mapping else { return false };
@@ -64,7 +65,8 @@ fn map_can_keep_busy(config: &Config, recipe: &Recipe) -> bool {
     let blocks = config.geometry.planes() * (config.native_blocks() - config.gc.start_blocks);
     let valid = stored / f64::from(blocks * config.geometry.pages_per_block);
     let changed = 1.0 + f64::from(mapping.entries_per_page - 1) * held;
-    valid * logical / stored >= changed * (1.0 - valid)
+    let rewrites = valid * logical / stored / changed;
+    rewrites * f64::from(config.nand.one_shot_pages) >= 1.0 - valid
 }
 
 /// The number of failures after which a swarm stops.

@@ -17,8 +17,8 @@ fn scheduler() -> Scheduler {
     build(&Recipe { base: Some("need".to_string()), ..Recipe::default() }).expect("a scheduler")
 }
 
-/// A board of `chips` chips in which a read takes a cycle and a program four, and transfers take no time.
-fn board(chips: u32) -> Board {
+/// A board of `chips` chips and `priorities` priorities in which a read takes a cycle and a program four, and transfers take no time.
+fn board(chips: u32, priorities: u8) -> Board {
     let geometry = Geometry {
         channels: chips,
         chips_per_channel: 1,
@@ -32,6 +32,7 @@ fn board(chips: u32) -> Board {
     };
     let cycles = |n| Duration::from_ns(n * CYCLE);
     let facts = Facts {
+        priorities,
         array: [cycles(1), cycles(PROGRAM), cycles(8)],
         iteration: cycles(1),
         multi_plane: false,
@@ -41,15 +42,21 @@ fn board(chips: u32) -> Board {
     Board::new(facts, 1)
 }
 
-/// Puts a transaction with this many cycles of slack at the tail of a chip's queue.
+/// Puts a transaction with this many cycles of slack at the tail of a chip's queue of the lowest priority.
 fn put(board: &mut Board, op: FlashOp, chip: u16, request: u32, slack: u64) -> TxnId {
+    put_at(board, 0, op, chip, request, slack)
+}
+
+/// The same at any priority.
+fn put_at(board: &mut Board, priority: u8, op: FlashOp, chip: u16, request: u32, slack: u64) -> TxnId {
     let id = TxnId(board.txns.len() as u32);
-    let queue = board.queue_for(UnitId(chip), op, 0);
+    let queue = board.queue_for(UnitId(chip), op, priority);
     board.txns.push(Transaction {
         serial: u64::from(id.0),
         plane: PlaneId(chip),
         unit: UnitId(chip),
         request,
+        priority,
         op,
         queue,
         stage: Stage::Waiting,
@@ -61,13 +68,14 @@ fn put(board: &mut Board, op: FlashOp, chip: u16, request: u32, slack: u64) -> T
 }
 
 /// What the rule says: how many the siblings of each chip pass. `queues` has the slack, in cycles, of those in front of them, head first;
-/// `siblings` how many of the request are behind them.
-fn plainly(queues: &[Vec<u64>], siblings: &[u64], service: u64) -> Vec<usize> {
+/// `higher` how many have a higher priority, which are served first and never passed; `siblings` how many of the request are behind them.
+fn plainly(queues: &[Vec<u64>], higher: &[u64], siblings: &[u64], service: u64) -> Vec<usize> {
     let may = |chip: usize| {
         let cost = siblings[chip] * service;
         queues[chip].iter().rev().take_while(|&&slack| slack >= cost).count()
     };
-    let end = |chip: usize, passed: usize| (queues[chip].len() - passed) as u64 * service + siblings[chip] * service;
+    let in_front = |chip: usize, passed: usize| higher[chip] + (queues[chip].len() - passed) as u64;
+    let end = |chip: usize, passed: usize| (in_front(chip, passed) + siblings[chip]) * service;
     let touched = || (0..queues.len()).filter(|&chip| siblings[chip] > 0);
     let earliest = touched().map(|chip| end(chip, may(chip))).max().unwrap_or(0);
     let passes = |chip| (0..).find(|&passed| end(chip, passed) <= earliest).unwrap_or(0);
@@ -76,6 +84,16 @@ fn plainly(queues: &[Vec<u64>], siblings: &[u64], service: u64) -> Vec<usize> {
 
 #[test]
 fn the_order_equals_the_plain_rule() {
+    follows_the_plain_rule(1);
+}
+
+/// The transactions of a request pass only those of its priority; those above count as served before, those below not at all.
+#[test]
+fn the_order_equals_the_plain_rule_at_every_priority() {
+    follows_the_plain_rule(3);
+}
+
+fn follows_the_plain_rule(priorities: u8) {
     let mut random = Random(23);
     let mut sample = |limit: u64| random.below(limit);
     let (mut passed_in_all, mut held_back) = (0, 0);
@@ -83,14 +101,20 @@ fn the_order_equals_the_plain_rule() {
         let op = if round % 2 == 0 { FlashOp::Read } else { FlashOp::Program };
         let service = if op == FlashOp::Read { 1 } else { PROGRAM };
         let chips = 1 + sample(5);
-        let mut board = board(chips as u32);
+        let mut board = board(chips as u32, priorities);
         let mut order = scheduler().order;
         let mut queues = vec![Vec::new(); chips as usize];
+        let mut higher = vec![0; chips as usize];
+        let own = sample(priorities.into()) as u8;
         for (chip, queue) in queues.iter_mut().enumerate() {
-            for other in 0..sample(12) {
+            for other in 0..sample(12 * u64::from(priorities)) {
                 let slack = sample(4) * sample(3) * service + sample(2);
-                put(&mut board, op, chip as u16, other as u32, slack);
-                queue.push(slack);
+                let priority = sample(priorities.into()) as u8;
+                put_at(&mut board, priority, op, chip as u16, other as u32, slack);
+                if priority == own {
+                    queue.push(slack);
+                }
+                higher[chip] += u64::from(priority > own);
             }
         }
         let mut siblings = vec![0; chips as usize];
@@ -98,7 +122,7 @@ fn the_order_equals_the_plain_rule() {
         for _ in 0..1 + sample(chips + 2) {
             let chip = sample(chips);
             siblings[chip as usize] += 1;
-            created.push(put(&mut board, op, chip as u16, 99, 0));
+            created.push(put_at(&mut board, own, op, chip as u16, 99, 0));
         }
         let mut moves = Vec::new();
         order.promote(&board, &created, &mut moves);
@@ -109,8 +133,8 @@ fn the_order_equals_the_plain_rule() {
             let place = board.walk(board.txn(*txn).queue).position(|id| id == *in_front_of).expect("of the same queue");
             passed[chip] = queues[chip].len() - place;
         }
-        let plain = plainly(&queues, &siblings, service);
-        assert_eq!(passed, plain, "round {round}: {queues:?} {siblings:?}");
+        let plain = plainly(&queues, &higher, &siblings, service);
+        assert_eq!(passed, plain, "round {round}: {queues:?} {higher:?} {siblings:?}");
         let moved: usize = moves.len();
         let of_moving = plain.iter().zip(&siblings).filter(|(passed, _)| **passed > 0).map(|(_, n)| *n as usize);
         assert_eq!(moved, of_moving.sum::<usize>(), "siblings move together");
@@ -134,7 +158,7 @@ fn what_bars_the_way() {
         order.expect("a scheduler").order.promote(board, created, &mut moves);
         moves.iter().map(|promotion| (promotion.txn, promotion.in_front_of)).collect::<Vec<_>>()
     };
-    let mut board = board(1);
+    let mut board = board(1, 1);
     let front = put(&mut board, FlashOp::Program, 0, 1, 99);
     let older = put(&mut board, FlashOp::Program, 0, 2, 99);
     let other = put(&mut board, FlashOp::Program, 0, 3, 99);
