@@ -237,11 +237,12 @@ fn device(scenario: &Scenario) -> Result<String, Failure> {
     }
     if let Some(mapping) = &config.mapping {
         text.push_str(&format!(
-            "map         {} of {} entries in the controller's memory, {} in the host's; {} translation pages\n",
+            "map         {} of {} entries in the controller's memory, {} in the host's; {} translation pages, {} GB of the over-provisioning\n",
             mapping.entries.min(config.ftl.logical_pages),
             config.ftl.logical_pages,
             mapping.host_entries,
-            config.translation_pages()
+            config.translation_pages(),
+            gigabytes(u64::from(config.translation_pages()) * u64::from(g.page_bytes))
         ));
     }
     text.push_str(&format!(

@@ -11,7 +11,7 @@ use super::capacity::{counts_keys, gc, logical_pages, mapping, spare_covers_gc};
 use super::device::Device;
 use super::device_error;
 use super::error::{KeyError, nearest};
-use super::required::{key, missing};
+use super::required::{key, missing, needed};
 use super::value::Limit;
 use super::words::{DriveState, Protocol, Service, Word};
 
@@ -176,7 +176,7 @@ fn retry(device: &Device) -> Result<Option<config::ReadRetry>, KeyError> {
         all.push(config::RetryState { erases: state.erases, age_days: state.age_days, below });
     }
     Ok(Some(config::ReadRetry {
-        step: Duration::from_ns(key!(device.retry.step_ns)),
+        step: Duration::from_ns(needed(device.retry.step_ns, "device.retry.step_ns", &["device.retry.states"])?),
         initial_erases: device.retry.initial_erases.unwrap_or(0),
         initial_age_days: device.retry.initial_age_days.unwrap_or(0),
         states: all,
@@ -195,14 +195,16 @@ fn slc(device: &Device) -> Result<Option<config::SlcCache>, KeyError> {
         Some(ms) => Some(Duration::from_ns((ms * 1e6).round() as u64)),
         None => None,
     };
+    const ON: [&str; 2] = ["device.slc.static_blocks", "device.slc.dynamic"];
+    let ns = |value, key| needed(value, key, &ON).map(Duration::from_ns);
     Ok(Some(config::SlcCache {
         static_blocks: keys.static_blocks.unwrap_or(0),
         dynamic: keys.dynamic.unwrap_or(false),
         dynamic_limit: limit("device.slc.dynamic_limit", keys.dynamic_limit.unwrap_or(Limit::Unlimited))?,
-        bits: key!(device.slc.bits),
-        read: Duration::from_ns(key!(device.slc.read_ns)),
-        program: Duration::from_ns(key!(device.slc.program_ns)),
-        erase: Duration::from_ns(key!(device.slc.erase_ns)),
+        bits: needed(keys.bits, "device.slc.bits", &ON)?,
+        read: ns(keys.read_ns, "device.slc.read_ns")?,
+        program: ns(keys.program_ns, "device.slc.program_ns")?,
+        erase: ns(keys.erase_ns, "device.slc.erase_ns")?,
         idle,
         full: keys.full.map_or(config::FullCache::Fold, |Word(full)| full),
     }))

@@ -13,3 +13,12 @@ pub(super) use key;
 pub(super) fn missing(key: &'static str) -> KeyError {
     KeyError::new(key, "", "missing: neither the scenario nor the preset gives it")
 }
+
+/// The value of a key of a table that the first given of `switches` has switched on.
+pub(super) fn needed<T>(value: Option<T>, key: &str, switches: &[&str]) -> Result<T, KeyError> {
+    value.ok_or_else(|| KeyError {
+        keys: switches.iter().map(|&key| key.to_owned()).collect(),
+        value: String::new(),
+        message: format!("needs {key}, which neither the scenario nor the preset gives"),
+    })
+}

@@ -6,7 +6,7 @@ use flashlane_core::Op::{Flush, Read, Write};
 use flashlane_core::decide::Question;
 use flashlane_core::{Extent, FlowId, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
-use flashlane_ssd::config::{Buffer, Config, Precondition, Protocol};
+use flashlane_ssd::config::{Buffer, Charge, Config, Precondition, Protocol, Service};
 use flashlane_ssd::{Refusal, Totals};
 
 /// A whole read, a whole program, memory, ns.
@@ -81,6 +81,24 @@ fn a_flush_is_alone_in_a_sata_drive() {
     let (done, _) = ends(&config, &asks);
     let read = 10_000 + PAGE;
     assert_eq!(done, [MEMORY, read, read + PROGRAM, read + PROGRAM + PAGE]);
+}
+
+/// Under serial service a flush writes its dirty pages out at page times, `cluster` at a time, and so does a write with FUA its own; the
+/// command behind waits for it.
+#[test]
+fn serial_service_writes_out_for_a_flush() {
+    for (cluster, programs) in [(1, 3), (2, 2), (4, 1)] {
+        let mut config = drive();
+        config.geometry.channels = 4;
+        config.front.service = Service::Serial { cluster, charge: Charge::FreeAware };
+        config.front.in_flight = 1;
+        let asks = [page(0, Write, 1), page(10, Write, 3), page(20, Write, 2), flush(10_000), page(10_010, Write, 1)];
+        let asks = [&asks[..], &[flush(9_000_000), flush(19_000_000), fua(29_000_000, 7)]].concat();
+        let (done, _) = ends(&config, &asks);
+        let flushed = 10_000 + programs * PROGRAM;
+        assert_eq!(done[3..5], [flushed, flushed + MEMORY], "{cluster}");
+        assert_eq!(done[5..], [9_000_000 + PROGRAM, 19_000_000 + MEMORY, 29_000_000 + PROGRAM], "{cluster}");
+    }
 }
 
 /// A flush of a part of the drive is refused.
