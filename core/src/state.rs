@@ -238,6 +238,12 @@ impl Unit {
         }
     }
 
+    /// A scheduler begins: no program of a user has begun under it.
+    pub const fn forget_last_write(&mut self) {
+        let counters = &mut self.counters;
+        (counters.collected_before_write, counters.last_write) = (counters.moves + counters.erases, 0);
+    }
+
     /// User reads or programs waiting, all priorities.
     #[inline(always)]
     pub const fn waiting(&self, op: FlashOp) -> u32 {

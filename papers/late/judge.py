@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Judges the scheduler `late` on workloads that it was not tuned on, against every scheduler of the catalogue.
 
-    python3 papers/late/judge.py --program target/release/flashlane --traces DIR --keep DIR [--set 3] [--seeds 3] [--out tables.md] [--figure late.svg]
-    python3 papers/late/judge.py ... --set 0 --rows '{ name = "fcfs", base = "fcfs" }' '{ name = "late", base = "late" }' '{ name = "own", base = "late", collect = "paced" }'
+    python3 papers/late/judge.py --program target/release/flashlane --traces DIR --keep DIR [--set 4] [--seeds 3] [--out tables.md] [--figure late.svg]
+    python3 papers/late/judge.py ... --set 0 --rows '{ name = "fcfs", base = "fcfs" }' '{ name = "late", base = "late" }' '{ name = "own", base = "late", late_choices = 8 }'
 
 Runs what --keep does not have yet, one comparison at a time with one job, and prints the tables of docs/late.md. DIR has the traces that a set
 names; families whose files are missing are left out and named. Each set judged one version of `late`, once, and was not looked at before: set 1 the first, set 2
-the one whose planes stay at one page, set 3 the one of docs/late.md. Set 0 is for training, with --rows. A version to come needs a set of its own.
+the one whose planes stay at one page, set 3 the one with a longer pause of the buffer's programs, set 4 the one of docs/late.md. Set 0 is for training, with --rows. A version to come needs a set of its own.
 """
 
 import argparse, concurrent.futures, hashlib, json, math, statistics, subprocess, sys, tomllib
@@ -73,13 +73,33 @@ SETS = {
         "priorities": [(0.45, 2), (0.65, 4), (0.85, 3)],
         "closed loops": [(16, 8), (32, 32), (64, 4), (4, 64)],  # depths of readers and writers
     },
+    4: {
+        "flin": [
+            "dev wsrch prn-0 src1-0", "msnfs stg-0 prn-0 src1-2", "tpcc rad-ps exch prxy-0", "fin2 msnfs prxy-0 src1-1",
+            "tpce msnfs src1-0 fin2", "msnfs tpce tpcc dev", "msnfs src1-1 src1-0 exch", "src1-0 tpce src1-1 msnfs",
+        ],  # two of each class, the modern drive's, and the clones: random.Random(36)
+        "slow": [400_000, 150_000],
+        "flin clones": ["src1-1", "prn-1", "rad-ps", "prxy-0", "prxy-1", "fin1"],
+        "slacker": [],
+        "traces": [
+            ("msnfs.disksim.gz", "22", 50_000, "slacker-asplos17"), ("msnfs.disksim.gz", "35", 75_000, "flin-isca18"),
+            ("wsrch-small.mqsim", "60", 2_000, "sos-msst13"), ("tpcc-small.mqsim", "0.5", 0, "modern-tlc"),
+            ("ssdsim-example.ascii", "350", 1_000, "modern-tlc"), ("msr-cut-rw40.heimdall", "14", 500, "sos-msst13"),
+            ("msr-hm_0-899.csv", "200", 0, "cosmos-openssd"),
+        ],
+        "modern": ["exch src1-2 fin2 prxy-1", "tpcc prxy-0 fin2 exch", "msncfs msnfs src1-0 src1-1", "tpce tpcc src1-1 src1-0"],
+        "priorities": [(0.2, 2), (0.4, 4), (0.7, 3)],
+        "closed loops": [(12, 12), (40, 40), (48, 16), (6, 40)],
+        "out of blocks": [(16, 16), (12, 36), (2, 32), (32, 64)],
+    },
 }
 NO_CODE = '{ name = "no-code mix", base = "flin-stage1", place = "rebalance", rebalance_after_rotation = 1, cancel = "overwrite", collect = "semi-preemptive" }'
 PARTS = {  # `late` with one answer replaced by the plain one
     "late, place static": 'place = "static"', "late, preempt never": 'preempt = "never"', "late, preempt suspend": 'preempt = "suspend"',
     "late, cancel keep": 'cancel = "keep"', "late, pick read-first": 'pick = "read-first"', "late, pick fcfs": 'pick = "fcfs"',
+    "late, collect semi-preemptive": 'collect = "semi-preemptive"', "late, late_fair 0": "late_fair = 0",
 }
-OWN_COLLECTION = {"flin", "flin-stage3", "sprinkler-np", "sprinkler+fairness-np"}
+OWN_COLLECTION = {"late", "flin", "flin-stage3", "sprinkler-np", "sprinkler+fairness-np"}
 LEFT_OUT = {"oracle-slack", "ncq-sb", "ncq-tsb", "baseline"}  # another run's times; a page buffer; another name
 
 
@@ -97,7 +117,7 @@ def rows(program):
 def entries(program):
     held = ', collect = "semi-preemptive"'
     named = ['{ name = "%s", base = "%s"%s }' % (name, name, "" if name in OWN_COLLECTION else held) for name in rows(program)]
-    parts = ['{ name = "%s", base = "late", %s%s }' % (name, part, held) for name, part in PARTS.items()]
+    parts = ['{ name = "%s", base = "late", %s }' % (name, part) for name, part in PARTS.items()]
     return named + [NO_CODE] + parts
 
 
@@ -109,7 +129,7 @@ def tenants(traces, ms, scale=None):
 
 def full_drive(name, ms=1500, device=""):
     text = f'[device]\npreset = "flin-isca18"\n{device}geometry = {{ blocks_per_plane = 256 }}\ngc = {{ hard_blocks = 5 }}\nftl = {{ user_gb = 30 }}\n'
-    return text + f"[run]\nduration_ms = {ms}\nwarm_up_ms = {ms // 10}\n" + tenants(MIXES[name], ms)
+    return text + f"[run]\nduration_ms = {ms}\nwarm_up_ms = {ms // 10}\n" + tenants(MIXES.get(name) or name.split(), ms)
 
 
 def clone(table, name):
@@ -185,9 +205,10 @@ def figures(summary):
     return {run["name"]: of(run) for run in summary["schedulers"]}
 
 
-MEASURES = {  # better, ratio to fcfs or the figure itself, digits
-    "mean": ("less", True), "p99.9": ("less", True), "F": ("more", False), "largest slowdown": ("less", False), "write amplification": ("less", False),
-    "mean over B1": ("less", False), "mean over B4": ("less", False),
+SPEEDUP, GEOMETRIC, PLAIN = "fcfs's over the row's, geometric mean", "geometric mean", "mean"
+MEASURES = {  # which is better, and how a family's workloads are summed up
+    "mean": ("less", SPEEDUP), "p99.9": ("less", SPEEDUP), "F": ("more", PLAIN), "largest slowdown": ("less", GEOMETRIC), "write amplification": ("less", PLAIN),
+    "mean over B1": ("less", GEOMETRIC), "mean over B4": ("less", GEOMETRIC),
 }
 JUDGED = list(MEASURES)[:5]
 
@@ -196,7 +217,8 @@ def value(measure, figures, row):
     own, first = figures.get(row, {}).get(measure), figures["fcfs"].get(measure)
     if own is None or own <= 0 or first is None:
         return None
-    return math.log(first / own) if MEASURES[measure][1] else own
+    how = MEASURES[measure][1]
+    return own if how == PLAIN else math.log(own if how == GEOMETRIC else first / own)
 
 
 def spread(values):
@@ -219,7 +241,7 @@ def cell(measure, values):
     if not values:
         return "-"
     mean, half = spread(list(values.values()))
-    if MEASURES[measure][1]:
+    if MEASURES[measure][1] != PLAIN:
         return f"{math.exp(mean):.2f}" + ("" if half is None else f" ({math.exp(mean - half):.2f} to {math.exp(mean + half):.2f})")
     return f"{mean:.2f}" + ("" if half is None else f" ± {half:.2f}")
 
@@ -232,12 +254,21 @@ def table(results, families, measure, names):
     return "\n".join(lines)
 
 
+def pairs(results, families, measures, names):
+    """Two measures a cell, without intervals."""
+    def both(family, name):
+        return " / ".join(cell(measure, by_workload(results, family, measure, name)).split(" ")[0] for measure in measures)
+    families = [family for family in families if any(by_workload(results, family, measure, "late") for measure in measures)]
+    lines = ["| scheduler | " + " | ".join(families) + " |", "|---|" + "---:|" * len(families)]
+    return "\n".join(lines + [f"| `{name}` | " + " | ".join(both(family, name) for family in families) + " |" for name in names])
+
+
 def verdicts(results, families, names):
     """By measure and family: on how many workloads `late` is better than the best other row by over 1 %, within, worse; the extremes."""
     lines = ["| measure | family | wins | ties | loses | at best | at worst, and to whom |", "|---|---|---:|---:|---:|---:|---|"]
     others = [name for name in names if name != "late"]
     for measure in JUDGED:
-        better, ratio = MEASURES[measure]
+        better, how = MEASURES[measure]
         for family in families:
             own = by_workload(results, family, measure, "late")
             if not own:
@@ -246,8 +277,9 @@ def verdicts(results, families, names):
             gains = []
             for workload, mine in own.items():
                 found = [(of[workload], name) for name, of in rest.items() if workload in of]
-                best, who = (max if ratio or better == "more" else min)(found)
-                gain = math.exp(mine - best) if ratio else (mine / best if better == "more" else best / mine)
+                best, who = (max if how == SPEEDUP or better == "more" else min)(found)
+                behind = mine - best if how == SPEEDUP else best - mine
+                gain = math.exp(behind) if how != PLAIN else (mine / best if better == "more" else best / mine)
                 gains.append((gain - 1, who, workload))
             gains.sort()
             wins, loses = sum(g > 0.01 for g, *_ in gains), sum(g < -0.01 for g, *_ in gains)
@@ -258,7 +290,7 @@ def verdicts(results, families, names):
 
 def figure(results, families, names, path):
     """Speedups of the mean over fcfs, a bar a row and family."""
-    colours = ["#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#888888"]
+    colours = ["#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#888888", "#000000"]
     wide, tall, top, left = 900, 16, 30, 150
     parts = []
     y = top
@@ -271,7 +303,7 @@ def figure(results, families, names, path):
             parts.append(f'<rect x="{left}" y="{y}" width="{length:.0f}" height="5" fill="{colour}"><title>{name}, {family}: {speed:.2f}</title></rect>')
             y += 6
         y += tall // 2
-    legend = "".join(f'<text x="{left + 106 * i}" y="16" fill="{colour}">{family}</text>' for i, (family, colour) in enumerate(zip(families, colours)))
+    legend = "".join(f'<text x="{left + 94 * i}" y="16" fill="{colour}">{family}</text>' for i, (family, colour) in enumerate(zip(families, colours)))
     grid = ""
     for speed in (0.25, 0.5, 1, 2, 4, 8, 16, 32):
         x = left + math.log2(speed / 0.25) / 7 * (wide - left - 60)
@@ -302,11 +334,13 @@ def main():
     families = list(dict.fromkeys(family for family, *_ in results))
     named = [name for name in (tomllib.loads("row = " + row)["row"]["name"] for row in schedulers) if name not in PARTS]
     text = [f"{len(results)} comparisons"]
-    for measure in MEASURES:
+    for measure in JUDGED:
         text += [f"\n## {measure}\n", table(results, families, measure, named)]
+    text += ["\n## The mean over B1 / over B4\n", pairs(results, families, list(MEASURES)[5:], named)]
     if not given.rows:
         text += ["\n## Where it wins, ties, loses\n", verdicts(results, families, named)]
-        text += ["\n## By question\n"] + [f"{measure}\n\n" + table(results, families, measure, ["late", *PARTS]) + "\n" for measure in JUDGED]
+        text += ["\n## By question\n"]
+        text += [" / ".join(two) + "\n\n" + pairs(results, families, two, ["late", *PARTS]) + "\n" for two in (JUDGED[:2], JUDGED[2::2])]
     (given.out.write_text if given.out else print)("\n".join(text) + "\n")
     if given.figure:
         figure(results, families, ["fcfs", "read-first-suspend", "flin", "flin-stage1", "slacker", "need", "dynalloc", "sos", "no-code mix", "late"], given.figure)

@@ -371,9 +371,16 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
     SchedulerEntry {
         name: "late",
         paper: "ours",
-        section: "model 1.1.10 to 1.1.12",
+        section: "model 1.1.10 to 1.1.13",
         summary: "writes get a chip as late as possible, reads go first and pause programs where that is worth it: the default choice",
-        answers: Answers { place: "late", pick: "read-first-bounded", preempt: "worth", cancel: "overwrite", ..PLAIN },
+        answers: Answers {
+            place: "late",
+            pick: "read-first-bounded",
+            preempt: "worth",
+            collect: "paced",
+            cancel: "overwrite",
+            ..PLAIN
+        },
         // It places writes by how short of blocks planes are, as this collection counts.
         open: &[],
         // Writes that reads can pass on their chip have lost their patience before.

@@ -18,6 +18,8 @@
 //! keep it for ever. With `late_fair`, where more writes wait than the drive serves soon, the flow that has written least goes first: it waits
 //! behind few of its own writes and not behind the others' many. Where flows have priorities and the pick decision heeds them, the most urgent write goes first ([`most_urgent`]).
 
+use alloc::vec::Vec;
+
 use flashlane_core::board::{Plane, QueueKind, Service, Unit};
 use flashlane_core::decide::{PageWrite, Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
@@ -48,7 +50,7 @@ pub(crate) const PARAMS: &[Param] = &[
     Param {
         name: "late_fair",
         unit: "writes",
-        default: 0,
+        default: 4,
         min: 0,
         max: 1 << 20,
         help: "with so many a chip waiting for one, the flow with fewest pages written goes first; 0: in order of arrival",
@@ -64,6 +66,8 @@ pub struct Late {
     choices: u32,
     patience: u64,
     fair: u64,
+    /// Pages each flow had written when the scheduler began.
+    written_before: Vec<u64>,
     /// The chip that is next.
     next: Rotation,
 }
@@ -75,6 +79,7 @@ impl Late {
             choices: values.get("late_choices") as u32,
             patience: values.get("late_patience"),
             fair: values.get("late_fair"),
+            written_before: Vec::new(),
             next: Rotation::default(),
         }
     }
@@ -114,7 +119,8 @@ impl Late {
         }
         let written = |id: &TxnId| {
             let txn = board.txn(*id);
-            (board.flows[txn.flow.index()].programmed(), txn.age())
+            let flow = txn.flow.index();
+            (board.flows[flow].programmed() - self.written_before[flow], txn.age())
         };
         waiting.min_by_key(written).unwrap_or(oldest)
     }
@@ -300,6 +306,7 @@ impl Place for Late {
 
     fn prepare(&mut self, board: &Board) {
         self.patience *= board.facts.typical(FlashOp::Program).ns();
+        self.written_before = board.flows.iter().map(|flow| flow.programmed()).collect();
     }
 
     fn plane(&mut self, _: &Board, PageWrite { home, .. }: PageWrite) -> PlaneId {

@@ -1,5 +1,5 @@
-//! Collection at the pace of writes (model 1.1.13): on a small drive that writers keep out of blocks, `late` waits for whole victims under
-//! semi-preemptive collection, and for a few page moves under paced collection.
+//! Collection at the pace of writes (model 1.1.13): on a small drive that writers keep out of blocks, `late` waits for a few page moves; with
+//! semi-preemptive collection it would wait for whole victims.
 
 use flashlane_report::results::SchedulerResult;
 use flashlane_scenario::Scenario;

@@ -51,6 +51,7 @@ impl Device {
     pub fn change_scheduler(&mut self, config: &Config, scheduler: Scheduler) {
         debug_assert!(self.has_drained(), "changed before it has drained");
         self.state.board.set_facts(facts_under(config, &scheduler));
+        self.state.board.units.iter_mut().for_each(|unit| unit.forget_last_write());
         self.policy = Policy::new(scheduler, config);
         self.gc.set_free(self.policy.known.collects_for_free);
         begin_policy(&mut self.policy, &mut self.ftl, &mut self.state.board, config);
