@@ -22,7 +22,12 @@ pub fn act(args: &RecommendArgs) -> Result<(), Failure> {
         rayon_threads(jobs)?;
     }
     let scenario = plan::scenario(&args.workload)?;
-    let limits = Limits { p99_ns: args.p99, write_amplification: args.write_amplification, fairness: args.fairness };
+    let limits = Limits {
+        p99_ns: args.p99,
+        flush_p99_ns: args.flush_p99,
+        write_amplification: args.write_amplification,
+        fairness: args.fairness,
+    };
     let recommend = Recommend::new(&scenario, limits)?;
     memory::check_needs(&recommend.memory()?)?;
     signals::install_handlers()?;

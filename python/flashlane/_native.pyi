@@ -154,7 +154,7 @@ def recommend(
     path: Optional[_Path],
     document: Optional[str],
     sets: list[tuple[str, str]],
-    limits: tuple[str, str, str],
+    limits: tuple[str, str, str, str],
     out: Optional[_Path],
     command: str,
     audit: bool,

@@ -41,6 +41,7 @@ def recommend(
     trace: Any = None,
     set: Optional[Mapping[str, Any]] = None,
     p99: str = "+5%",
+    flush_p99: str = "+5%",
     write_amplification: str = "+5%",
     fairness: str = "none",
     out: "Union[str, os.PathLike[str], None]" = None,
@@ -54,6 +55,7 @@ def recommend(
     ``scenario``, ``trace``, ``set`` and further keys are those of :func:`compare`; schedulers written in Python are not tried.
 
     :param p99: the most that any flow's p99 may be: a time (``"2ms"``), a change against the first scheduler (``"+5%"``) or ``"none"``
+    :param flush_p99: the same for the flushes of any flow that has some
     :param write_amplification: the most that it may be: a value (``"1.5"``), a change or ``"none"``
     :param fairness: the least that it may be: a value (``"0.6"``), a change (``"-5%"``) or ``"none"``
     :param out: a store that keeps the runs, as sweeps do; what is there is never made again
@@ -62,7 +64,7 @@ def recommend(
     :param progress: whether a progress bar is shown; by default in notebooks and terminals, if tqdm is installed
     :raises Error: with the text that the program prints
     """
-    limits = (str(p99), str(write_amplification), str(fairness))
+    limits = (str(p99), str(flush_p99), str(write_amplification), str(fairness))
 
     def start(path: Optional[Path], document: Optional[str], texts: Texts, chosen: Any, answers: Any) -> Recommendation:
         if answers:

@@ -15,7 +15,7 @@ use crate::scenario::{assign, read};
 
 /// Starts a recommendation.
 ///
-/// The scenario is given as to [`start`](crate::scenario::start); `limits` are those on p99, write amplification and fairness, as the
+/// The scenario is given as to [`start`](crate::scenario::start); `limits` are those on p99, that of flushes, write amplification and fairness, as the
 /// program reads them. Runs are kept in the store `out`, if there is one.
 #[pyfunction]
 #[pyo3(signature = (path, document, sets, limits, out, command, audit, jobs))]
@@ -24,7 +24,7 @@ pub fn recommend(
     path: Option<PathBuf>,
     document: Option<&str>,
     sets: Vec<(String, String)>,
-    limits: (String, String, String),
+    limits: (String, String, String, String),
     out: Option<PathBuf>,
     command: String,
     audit: bool,
@@ -32,12 +32,13 @@ pub fn recommend(
 ) -> PyResult<RunsJob> {
     let mut scenario = read(path.as_deref(), document)?;
     assign(&mut scenario, &sets)?;
-    let (p99, write_amplification, fairness) = limits;
+    let (p99, flush_p99, write_amplification, fairness) = limits;
     let named = |name: &str, text: &str, limit: Result<Limit, String>| {
         limit.map_err(|legal| error(format!("{name} = {text:?}: {legal}")))
     };
     let limits = Limits {
         p99_ns: named("p99", &p99, Limit::of_p99(&p99))?,
+        flush_p99_ns: named("flush_p99", &flush_p99, Limit::of_p99(&flush_p99))?,
         write_amplification: named(
             "write_amplification",
             &write_amplification,

@@ -35,6 +35,8 @@ def test_few_requests_and_wrong_limits(tmp_path: Path) -> None:
     assert few.refusal == "a choice needs at least 2,000" and few.line == 'scheduler = "late"'
     with pytest.raises(fl.Error, match='p99 = "5%": must be a time such as 2ms'):
         fl.recommend(DOCUMENT, p99="5%")
+    with pytest.raises(fl.Error, match='flush_p99 = "2": must be a time such as 2ms'):
+        fl.recommend(DOCUMENT, flush_p99=2)
     with pytest.raises(fl.Error, match='fairness = "2.0": must be a value from 0 to 1'):
         fl.recommend(DOCUMENT, fairness=2.0)
     with pytest.raises(fl.Error, match="legal here is none"):

@@ -14,9 +14,13 @@ pub struct RecommendArgs {
     #[command(flatten)]
     pub workload: Workload,
 
-    /// Most that the 99th percentile of any flow's response times may be: a time (2ms), a change (+5%), or none
+    /// Most that the 99th percentile of any flow's reads and writes may be: a time (2ms), a change (+5%), or none
     #[arg(long, value_name = "LIMIT", value_parser = Limit::of_p99, default_value = "+5%", allow_hyphen_values = true)]
     pub p99: Limit,
+
+    /// The same for its flushes, where it has some
+    #[arg(long, value_name = "LIMIT", value_parser = Limit::of_p99, default_value = "+5%", allow_hyphen_values = true)]
+    pub flush_p99: Limit,
 
     /// Most that write amplification may be: a value (1.5), a change (+5%), or none
     #[arg(long, value_name = "LIMIT", value_parser = Limit::of_write_amplification, default_value = "+5%", allow_hyphen_values = true)]

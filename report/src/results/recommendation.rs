@@ -151,6 +151,13 @@ impl Recommendation {
     }
 }
 
+impl Judged {
+    /// Whether a flow of it has flushes.
+    pub fn has_flushes(&self) -> bool {
+        self.figures.flows.iter().any(|flow| flow.flush.is_some())
+    }
+}
+
 impl RunStats {
     /// The figures of the one scheduler that ran.
     ///

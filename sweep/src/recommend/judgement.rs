@@ -104,6 +104,9 @@ fn broken(limits: &Limits, own: &RunStats, first: &RunStats) -> Vec<String> {
         let (what, value, bound) = (&check.what, check.value, check.bound);
         match what {
             What::P99(flow) => format!("p99 of {flow} is {} where {} is the most", time(value), time(bound)),
+            What::FlushP99(flow) => {
+                format!("p99 of the flushes of {flow} is {} where {} is the most", time(value), time(bound))
+            }
             What::WriteAmplification => format!("write amplification is {value:.3} where {bound:.3} is the most"),
             What::Fairness => format!("fairness is {value:.3} where {bound:.3} is the least"),
         }

@@ -16,8 +16,10 @@ pub enum Limit {
 /// Limits that a recommended scheduler must keep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// The 99th percentile of the response times of each flow, ns: at most.
+    /// The 99th percentile of the response times of each flow's reads and writes, ns: at most.
     pub p99_ns: Limit,
+    /// That of its flushes, ns: at most.
+    pub flush_p99_ns: Limit,
     /// Write amplification: at most.
     pub write_amplification: Limit,
     /// Fairness F between the flows: at least.
@@ -26,7 +28,8 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { p99_ns: Limit::Change(5.0), write_amplification: Limit::Change(5.0), fairness: Limit::None }
+        let more = Limit::Change(5.0);
+        Limits { p99_ns: more, flush_p99_ns: more, write_amplification: more, fairness: Limit::None }
     }
 }
 
@@ -48,6 +51,8 @@ pub(super) struct Check {
 pub(super) enum What {
     /// The 99th percentile of this flow.
     P99(String),
+    /// That of its flushes.
+    FlushP99(String),
     /// Write amplification.
     WriteAmplification,
     /// Fairness.
@@ -137,6 +142,10 @@ impl Limits {
             if let (Some(all), Some(bound)) = (flow.all, bound) {
                 checks.push(at_most(What::P99(flow.name.clone()), all.p99_ns, bound));
             }
+            let bound = self.flush_p99_ns.bound(of_first.flush.map(|flush| flush.p99_ns));
+            if let (Some(flush), Some(bound)) = (flow.flush, bound) {
+                checks.push(at_most(What::FlushP99(flow.name.clone()), flush.p99_ns, bound));
+            }
         }
         let bound = self.write_amplification.bound(first.write_amplification);
         if let (Some(value), Some(bound)) = (own.write_amplification, bound) {
@@ -187,7 +196,12 @@ mod tests {
             let checks = limits.checks(&own, &first).into_iter();
             checks.filter(|check| check.excess > 1.0).map(|check| check.what).collect()
         };
-        let none = Limits { p99_ns: Limit::None, write_amplification: Limit::None, fairness: Limit::None };
+        let none = Limits {
+            p99_ns: Limit::None,
+            flush_p99_ns: Limit::None,
+            write_amplification: Limit::None,
+            fairness: Limit::None,
+        };
         assert_eq!(broken(Limits::default()), [What::P99("a".into()), What::WriteAmplification]);
         assert_eq!(broken(Limits { p99_ns: Limit::Change(10.0), ..none }), []);
         assert_eq!(broken(Limits { p99_ns: Limit::Change(-5.0), ..none }), [What::P99("a".into())]);
@@ -196,6 +210,30 @@ mod tests {
         assert_eq!(broken(Limits { fairness: Limit::Value(0.45), ..none }), [What::Fairness]);
         assert_eq!(broken(Limits { fairness: Limit::Change(-20.0), ..none }), []);
         assert_eq!(broken(Limits { fairness: Limit::Change(-10.0), ..none }), [What::Fairness]);
+    }
+
+    /// Flushes have a limit of their own; a flow without flushes, or whose first scheduler ended none, has none.
+    #[test]
+    fn flushes_have_their_own_limit() {
+        let with = |flushes: [Option<f64>; 2]| {
+            let mut figures = figures([100.0, 100.0], None, None);
+            for (flow, p99) in figures.flows.iter_mut().zip(flushes) {
+                flow.flush = p99.map(|p99_ns| Response { mean_ns: 1.0, p99_ns });
+            }
+            figures
+        };
+        let broken = |limit: Limit, own: [Option<f64>; 2], first: [Option<f64>; 2]| -> Vec<What> {
+            let limits = Limits { flush_p99_ns: limit, ..Limits::default() };
+            let checks = limits.checks(&with(own), &with(first)).into_iter();
+            checks.filter(|check| check.excess > 1.0).map(|check| check.what).collect()
+        };
+        let five = Limits::default().flush_p99_ns;
+        let a = [What::FlushP99("a".into())];
+        assert_eq!(broken(five, [Some(106.0), None], [Some(100.0), None]), a);
+        assert_eq!(broken(five, [Some(105.0), Some(9.0)], [Some(100.0), Some(9.0)]), []);
+        assert_eq!(broken(five, [Some(106.0), None], [None, Some(5.0)]), []);
+        assert_eq!(broken(Limit::None, [Some(900.0), None], [Some(100.0), None]), []);
+        assert_eq!(broken(Limit::Value(50.0), [Some(60.0), Some(40.0)], [None, None]), a);
     }
 
     #[test]

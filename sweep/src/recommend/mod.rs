@@ -133,7 +133,7 @@ impl Recommend {
         Recommendation {
             chosen_on: parts.chosen_on.clone(),
             judged_on: parts.judged_on.clone(),
-            limits: self.limits_in_words(),
+            limits: self.limits_in_words(verdict.judged.iter().any(|judged| judged.has_flushes())),
             refusal: None,
             judged: verdict.judged,
             take: verdict.take,
@@ -156,7 +156,8 @@ impl Recommend {
         }
     }
 
-    fn limits_in_words(&self) -> Vec<String> {
+    /// The limits; that of flushes only where there are some.
+    fn limits_in_words(&self, has_flushes: bool) -> Vec<String> {
         let first = self.candidate(0).name();
         let change = |percent: f64, than: &str| format!("{than} {percent:+} % against {first}");
         let word = |limit: Limit, than: &str, show: fn(f64) -> String| match limit {
@@ -167,6 +168,7 @@ impl Recommend {
         let plain = |value: f64| value.to_string();
         let limits = [
             ("p99 of every flow", word(self.limits.p99_ns, "at most", time)),
+            ("p99 of its flushes", word(self.limits.flush_p99_ns, "at most", time).filter(|_| has_flushes)),
             ("write amplification", word(self.limits.write_amplification, "at most", plain)),
             ("fairness", word(self.limits.fairness, "at least", plain)),
         ];
