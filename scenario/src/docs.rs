@@ -22,8 +22,8 @@ the preset, and from the [defaults](#presets) where the preset gives none. A cap
 
 An error names the file, line and column, the key with its value, and what would be legal. A key that has no effect beside
 the others (`idle_ms` of an SLC cache where there is none) is an error where the scenario gives it. If the scenario also
-gives the key that switches it off (`static_blocks = 0`, as a sweep over that key does), it is a warning of `check` and of
-the results. What a preset gives may stay without effect.
+gives the key that switches it off (`static_blocks = 0`, as a sweep over that key does), or its preset is set from outside
+(a sweep over `device.preset`), it is a warning of `check` and of the results. What a preset gives may stay without effect.
 ";
 
 const PRESETS_HEAD: &str = "\

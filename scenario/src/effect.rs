@@ -2,7 +2,7 @@
 //! `victim`.
 //!
 //! Owns the rules. Such a key is an error where the scenario gives it, unless the scenario also gives the key that switches it off, as a
-//! sweep over that key does: then it is worth a warning. What a preset gives is neither, nor is a key with the preset's own value, so that
+//! sweep over that key does, or the preset is set from outside, as in a sweep over presets: then it is worth a warning. What a preset gives is neither, nor is a key with the preset's own value, so that
 //! tables of a preset can be copied.
 
 use flashlane_core::geometry::UnitKind;

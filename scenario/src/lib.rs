@@ -249,6 +249,10 @@ impl Scenario {
     pub fn device_config(&self) -> Result<Config, ScenarioError> {
         let located = |e| self.origin.locate(e);
         let device = self.document.device.complete().map_err(located)?;
+        // Where presets are compared, keys of the file may be for some of them.
+        if !self.origin.overridden.iter().any(|(path, _)| path == "device.preset") {
+            effect::check(&self.document.device, &device).map_err(located)?;
+        }
         let priorities: Vec<u8> = self.document.flow.iter().map(|flow| flow.priority).collect();
         build::config(&device, &priorities, self.seed()).map_err(located)
     }

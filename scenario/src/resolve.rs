@@ -8,7 +8,6 @@ use flashlane_ssd::config::Config;
 
 use super::device::Device;
 use super::document::Document;
-use super::effect;
 use super::error::KeyError;
 use super::flow::{ByteRange, Flow, Range, RangeWord};
 use super::limits;
@@ -63,7 +62,6 @@ impl Device {
         })?;
         let mut device = preset.device();
         device.overlay(self);
-        effect::check(self, &device)?;
         if device.front.service == Some(Word(Service::Serial)) {
             self.check_serial_buffer()?;
             // A preset's value is for the flash.

@@ -341,6 +341,23 @@ fn what_a_preset_gives_is_never_blamed() {
     }
 }
 
+/// A sweep over presets may have keys that only some of them have a use for.
+#[test]
+fn keys_for_some_of_several_presets() {
+    let text = format!("[device]\npreset = \"modern-tlc\"\nbuffer.flush_above = 64\n{FLOW}");
+    let mut scenario = Scenario::parse("s.toml", text).unwrap_or_else(|error| panic!("{error}"));
+    let set = ["device.preset", "flin-isca18"].map(str::to_owned);
+    scenario.assign(&[(set[0].clone(), set[1].clone())]).unwrap_or_else(|error| panic!("{error}"));
+    scenario.check().unwrap_or_else(|error| panic!("{error}"));
+    let found = scenario.keys_without_effect().unwrap_or_else(|error| panic!("{error}"));
+    assert!(found.len() == 1 && found[0].starts_with("device.buffer.flush_above has no effect"), "{found:?}");
+    let text = format!("[device]\npreset = \"flin-isca18\"\nbuffer.flush_above = 64\n{FLOW}");
+    assert!(
+        Scenario::parse("s.toml", text).and_then(|scenario| scenario.check()).is_err(),
+        "one preset, which has no buffer"
+    );
+}
+
 /// Runs and flows: what the command line or a sweep sets beside what stands in the file.
 #[test]
 fn runs_and_flows() {
