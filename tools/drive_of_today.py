@@ -16,8 +16,8 @@ BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 # ---------------------------------------------------------------------------------------------------------------------------- drives
 # What a drive has with everything on is its preset, the size, and `on`; an effect is switched off by the keys beside it. Reads that are tried again are in no
-# preset: their shares are assumptions, as are those of the presets. What `others` adds is in no preset: one-shot programs behind an SLC cache need one that is
-# folded when it is full, and the drives that the presets are modelled on write past it.
+# preset: their shares are assumptions, as are those of the presets. What `others` adds is in no preset: an SLC cache that is
+# folded when it is full, alone and with one-shot programs; the drives that the presets are modelled on write past it.
 RETRY = 'retry = {{ step_ns = {step}, states = [{{ shares = {shares} }}] }}'
 COMMANDS = "flushes, FUA, trims"  # an effect of the workload: what a file system sends
 DRIVES = {

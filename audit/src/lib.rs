@@ -297,6 +297,9 @@ impl Auditor {
                 if self.has_page(plane, Some(0)) {
                     if let Some(waits) = self.txns.get(txn).filter(|waits| waits.dispatched.is_none()) {
                         self.waiting.moved(txn, waits, plane);
+                        if let Some(slc) = &mut self.slc {
+                            slc.moved(txn, waits, plane);
+                        }
                     }
                     self.txns.relocate(txn, plane, &mut self.log);
                 }

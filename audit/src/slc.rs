@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use flashlane_core::transaction::{FlashOp, Owner};
 use flashlane_core::{Duration, PlaneId, Time};
 use flashlane_ssd::config::{Config, FullCache};
+use rustc_hash::FxHashSet;
 
 use super::choice::Choice;
 use super::pages::{Pages, Place};
@@ -26,6 +27,8 @@ struct Plane {
     /// Full blocks, in the order in which they were filled.
     filled: VecDeque<u32>,
     folding: Option<u32>,
+    /// Programs of hosts and the buffer that wait for the plane.
+    waiting: u32,
 }
 
 /// The caches of all planes, and what the times of folding depend on.
@@ -43,6 +46,11 @@ pub(super) struct Slc {
     live: u64,
     waiting_writes: u64,
     last_end: Time,
+    /// Writes that find the cache full are gathered to wordlines, which go to native cells.
+    gathers: bool,
+    /// Programs that must go to the cache if it has a page for them when they begin: it had more pages than programs waited when they joined their
+    /// queues. Only kept where pages are gathered, and programs join their queues as soon as they are made.
+    must_go_there: Option<FxHashSet<u64>>,
 }
 
 impl Slc {
@@ -63,6 +71,8 @@ impl Slc {
             live: 0,
             waiting_writes: 0,
             last_end: Time::ZERO,
+            gathers: config.gathers_wordlines(),
+            must_go_there: (config.gathers_wordlines() && config.mapping.is_none()).then(FxHashSet::default),
         })
     }
 
@@ -71,7 +81,7 @@ impl Slc {
         open.iter().chain(filled).for_each(|&block| pages.enter_slc(pages.block(plane, block)));
         let dynamic = open.iter().chain(filled).filter(|&&block| block < self.first_static).count() as u32;
         let filled = filled.iter().copied().collect();
-        self.planes[plane.index()] = Plane { open, filled, erased, dynamic, folding: None };
+        self.planes[plane.index()] = Plane { open, filled, erased, dynamic, ..Plane::default() };
     }
 
     /// Whether the cache of a plane has a page for a write.
@@ -127,7 +137,7 @@ impl Slc {
                 format!("{} is static, takes a page and is not in SLC mode.", pages.describe(index))
             });
             // A page out of a victim may be moved, or written by the host.
-            if !old.is_known() || !victims.contains(pages.block_at(old)) {
+            if !self.gathers && (!old.is_known() || !victims.contains(pages.block_at(old))) {
                 self.goes_to_native(plane, choice, pages, log);
             }
             return;
@@ -206,17 +216,70 @@ impl Slc {
     // Transactions.
 
     /// One joined a queue.
-    pub(super) fn queued(&mut self, op: FlashOp, owner: Owner) {
-        self.live += u64::from(!owner.collects());
-        self.waiting_writes += u64::from(!owner.collects() && op == FlashOp::Program);
+    pub(super) fn queued(&mut self, serial: u64, txn: &Txn, (choice, pages): (&mut Choice, &Pages)) {
+        self.live += u64::from(!txn.owner.collects());
+        if txn.owner.collects() || txn.op != FlashOp::Program {
+            return;
+        }
+        self.waiting_writes += 1;
+        self.planes[txn.plane.index()].waiting += 1;
+        if self.must_go_there.is_none() {
+            return;
+        }
+        let has_page = self.pages_left(txn.plane, choice, pages) >= self.planes[txn.plane.index()].waiting;
+        if let Some(programs) = self.must_go_there.as_mut().filter(|_| has_page) {
+            programs.insert(serial);
+        }
+    }
+
+    /// Pages that the cache of a plane has for writes before a block is erased: at least so many.
+    fn pages_left(&self, plane: PlaneId, choice: &mut Choice, pages: &Pages) -> u32 {
+        let cache = &self.planes[plane.index()];
+        let written = cache.open.map_or(Some(self.pages), |block| pages.written(pages.block(plane, block)));
+        let spare = choice.free_blocks(plane, pages).map_or(0, |free| free.saturating_sub(self.start_blocks));
+        let dynamic = spare.min(self.most_dynamic - cache.dynamic.min(self.most_dynamic));
+        self.pages - written.unwrap_or(self.pages) + (cache.erased + dynamic) * self.pages
+    }
+
+    /// A waiting program goes from a plane to another.
+    pub(super) fn moved(&mut self, serial: u64, txn: &Txn, to: PlaneId) {
+        if txn.owner.collects() || txn.op != FlashOp::Program {
+            return;
+        }
+        let waiting = &mut self.planes[txn.plane.index()].waiting;
+        *waiting = waiting.saturating_sub(1);
+        self.planes[to.index()].waiting += 1;
+        self.must_go_there.iter_mut().for_each(|programs| _ = programs.remove(&serial));
+    }
+
+    /// A program waits no longer. Returns whether it must go to the cache.
+    fn stops_waiting(&mut self, serial: u64, txn: &Txn) -> bool {
+        if txn.op != FlashOp::Program {
+            return false;
+        }
+        self.waiting_writes = self.waiting_writes.saturating_sub(1);
+        let waiting = &mut self.planes[txn.plane.index()].waiting;
+        *waiting = waiting.saturating_sub(1);
+        self.must_go_there.as_mut().is_some_and(|programs| programs.remove(&serial))
     }
 
     /// One was dispatched to a page.
-    pub(super) fn dispatched(&mut self, txn: &Txn, ppa: u32, pages: &Pages, log: &mut Log) {
+    pub(super) fn dispatched(
+        &mut self,
+        (serial, txn): (u64, &Txn),
+        ppa: u32,
+        (choice, pages): (&mut Choice, &Pages),
+        log: &mut Log,
+    ) {
         let block = pages.block_of(txn.plane, ppa);
         let is_slc = pages.is_slc(block);
         if !txn.owner.collects() {
-            self.waiting_writes = self.waiting_writes.saturating_sub(u64::from(txn.op == FlashOp::Program));
+            let must_go_there = self.stops_waiting(serial, txn);
+            let passes_by = must_go_there && !is_slc && self.has_page(txn.plane, choice, pages);
+            log.check(!passes_by, Rule::SlcFirst, || {
+                let plane = txn.plane.0;
+                format!("program {serial} goes to native cells of plane {plane}, whose cache has had a page for it.")
+            });
         } else if txn.op == FlashOp::Program {
             log.check(!is_slc, Rule::SlcMoves, || {
                 format!("logical page {} was moved to {}, which is in SLC mode.", txn.lpn.0, pages.describe(block))
@@ -229,7 +292,7 @@ impl Slc {
     }
 
     /// One ended.
-    pub(super) fn ended(&mut self, txn: &Txn, log: &Log) {
+    pub(super) fn ended(&mut self, serial: u64, txn: &Txn, log: &Log) {
         if txn.owner.collects() {
             return;
         }
@@ -237,7 +300,7 @@ impl Slc {
         if txn.dispatched.is_some() {
             self.last_end = log.now;
         } else {
-            self.waiting_writes = self.waiting_writes.saturating_sub(u64::from(txn.op == FlashOp::Program));
+            self.stops_waiting(serial, txn);
         }
     }
 }

@@ -65,7 +65,7 @@ impl Auditor {
         let (dispatched, slack) = (None, Duration::ZERO);
         let txn = Txn { request, op, owner, lpn, plane, bytes, dispatched, slack, source };
         if let Some(slc) = &mut self.slc {
-            slc.queued(op, owner);
+            slc.queued(serial, &txn, (&mut self.choice, &self.pages));
         }
         self.waiting.queued(serial, &txn);
         self.txns.insert(serial, txn);
@@ -136,7 +136,7 @@ impl Auditor {
         }
         self.waiting.leaves(serial, txn);
         if let Some(slc) = &mut self.slc {
-            slc.dispatched(txn, ppa, &self.pages, log);
+            slc.dispatched((serial, txn), ppa, (&mut self.choice, &self.pages), log);
         }
         // What was never written is read at any place, at native times.
         let is_slc = self.pages.is_slc(self.pages.block_of(txn.plane, ppa))
@@ -196,7 +196,7 @@ impl Auditor {
             self.requests.ended(request, txn.op, self.log.now);
         }
         if let Some(slc) = &mut self.slc {
-            slc.ended(&txn, &self.log);
+            slc.ended(serial, &txn, &self.log);
         }
         if txn.owner.collects() {
             self.victims.ended(&txn, end);

@@ -83,7 +83,7 @@ section! {
         /// Multi-plane programs must have the same page offset.
         same_page_program: bool,
         /// Pages of a wordline, 1 to 4: native cells are programmed a whole wordline at a time, in `program_ns`. Default 1: a program a page. Needs
-        /// a write-back buffer with as many pages for each plane (and flow, with `per_flow`), or an SLC cache that is full by `fold`.
+        /// a write-back buffer with as many pages for each plane (and flow, with `per_flow`), or an SLC cache with `full = "fold"`.
         one_shot_pages: u32,
         /// How long pages wait in the buffer for a full wordline, ms, 0 to 3600000; then it is padded. Without it, as long as no flush or write
         /// with FUA waits for them.

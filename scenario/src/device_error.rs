@@ -68,7 +68,6 @@ fn others(key: &str) -> Option<&'static [&'static str]> {
         "slc.program" => &["slc.program_ns"],
         "slc.erase" => &["slc.erase_ns"],
         "slc.bits" => &["slc.bits", "geometry.pages_per_block"],
-        "slc.full (with one_shot_pages)" => &["slc.full", "nand.one_shot_pages"],
         "slc (with serial service)" => &["front.service", "slc.static_blocks", "slc.dynamic"],
         "retry (with serial service)" => &["front.service", "retry.states"],
         "buffer.pages" => &["buffer.pages", "nand.one_shot_pages"],

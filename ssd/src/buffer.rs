@@ -364,8 +364,8 @@ impl Buffer {
         }
     }
 
-    /// The program of a page that was gathered begins to wait.
-    pub(crate) fn wordline_is_made(&mut self, lpn: Lpn) {
+    /// A program of a page that was gathered, or was to be, begins to wait.
+    pub(crate) fn program_is_made(&mut self, lpn: Lpn) {
         let e = self.index.get(lpn);
         let entry = &mut self.entries[e.index()];
         debug_assert_eq!(entry.state, State::Gathered);

@@ -128,7 +128,7 @@ const TOP: &[(&str, &str)] = &[
     ("[device]\npreset = \"modern-tlc\"\n[device.nand]\none_shot_pages = 5", "s.toml:4:18: device.nand.one_shot_pages = 5: must be 1 to 4"),
     ("[device]\npreset = \"modern-tlc\"\n[device.nand]\none_shot_pages = 3\none_shot_wait_ms = -1", "s.toml:5:20: device.nand.one_shot_wait_ms = -1: must be 0 to 3600000"),
     ("[device]\npreset = \"modern-tlc\"\n[device.nand]\none_shot_pages = 3\n[device.buffer]\npages = 100", "s.toml:6:9: device.buffer.pages = 100: must be at least 192 with nand.one_shot_pages: 3 for each of 64 planes"),
-    ("[device]\npreset = \"flin-isca18\"\n[device.nand]\none_shot_pages = 2", "s.toml:4:18: device.nand.one_shot_pages = 2: needs a page buffer with write_back and merge_writes, or an SLC cache, [device.slc]; without them it must be 1"),
+    ("[device]\npreset = \"flin-isca18\"\n[device.nand]\none_shot_pages = 2", "s.toml:4:18: device.nand.one_shot_pages = 2: needs a page buffer with write_back and merge_writes, or an SLC cache, [device.slc], with full = \"fold\"; without them it must be 1"),
     ("[device]\npreset = \"modern-tlc\"\n[device.nand]\none_shot_pages = 4294967295", "s.toml:4:18: device.nand.one_shot_pages = 4294967295: must be 1 to 4"),
     ("[device]\npreset = \"modern-tlc\"\n[device.nand]\none_shot_pages = 3\n[device.mapping]\nentries = 5", "s.toml:6:11: device.mapping.entries = 5: needs an SLC cache, [device.slc], with nand.one_shot_pages: a translation page fills no wordline"),
     ("[device]\npreset = \"ncq-elex15\"\nfront = { service = \"serial\" }\nretry = { step_ns = 1, states = [{ shares = [1.0] }] }", "s.toml:3:21: device.front.service = serial: has no flash whose reads could be tried again; leave [device.retry] out"),

@@ -1,5 +1,7 @@
 //! One-shot programs (model 0.15): exact scenes, and a plain model of random writes, flushes and reads.
 
+mod behind_cache;
+mod cache_model;
 mod model;
 
 use crate::common::play::{TestRequest, ends_under, flush, fua, page};
@@ -306,7 +308,7 @@ fn devices_that_cannot_program_in_one_shot() {
         ),
         (
             |c| c.buffer = None,
-            "nand.one_shot_pages = 3: needs a page buffer with write_back and merge_writes, or an SLC cache, [device.slc]; without them it must be 1",
+            "nand.one_shot_pages = 3: needs a page buffer with write_back and merge_writes, or an SLC cache, [device.slc], with full = \"fold\"; without them it must be 1",
         ),
         (
             |c| c.buffer = Some(Buffer::plain(2, 0)),

@@ -7,9 +7,9 @@ use super::check::{ConfigError, HOUR, error, range};
 use super::{Config, FullCache, Latency, PageTimes, Service};
 
 impl Config {
-    /// Whether pages of the buffer are gathered to wordlines: with an SLC cache they go there one by one.
+    /// Whether pages of the buffer are gathered to wordlines: always, or while the SLC cache is full. If a block is folded then, none is.
     pub fn gathers_wordlines(&self) -> bool {
-        self.nand.one_shot_pages > 1 && self.slc.is_none()
+        self.nand.one_shot_pages > 1 && self.slc.as_ref().is_none_or(|slc| slc.full == FullCache::Direct)
     }
 
     /// Valid pages with which a full block is no victim: fewer, and its moves leave at least a page; with one-shot programs, a wordline.
@@ -51,12 +51,8 @@ impl Config {
             Some(slc) if slc.bits != pages => {
                 Err(error("slc.bits", slc.bits, &format!("must be nand.one_shot_pages, which is {pages}")))
             }
-            Some(slc) if slc.full == FullCache::Direct => {
-                let legal =
-                    String::from("must be fold with nand.one_shot_pages: what goes to native cells is whole wordlines");
-                refuse("slc.full (with one_shot_pages)", "direct", legal)
-            }
-            Some(_) => Ok(()),
+            Some(slc) if slc.full == FullCache::Fold => Ok(()),
+            Some(_) => self.check_gathering(),
             None => match &self.mapping {
                 Some(mapping) => {
                     let legal = "needs an SLC cache, [device.slc], with nand.one_shot_pages: a translation page fills no wordline";
@@ -72,7 +68,7 @@ impl Config {
         let pages = self.nand.one_shot_pages;
         let Some(buffer) = self.buffer.as_ref().filter(|buffer| buffer.write_back && buffer.merge_writes) else {
             let legal = String::from(
-                "needs a page buffer with write_back and merge_writes, or an SLC cache, [device.slc]; without them it must be 1",
+                "needs a page buffer with write_back and merge_writes, or an SLC cache, [device.slc], with full = \"fold\"; without them it must be 1",
             );
             return Err(error("nand.one_shot_pages", pages, &legal));
         };

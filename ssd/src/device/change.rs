@@ -43,7 +43,13 @@ impl Device {
     pub fn end_idle_time(&mut self, at: Time) {
         if self.folds_after.is_some() {
             self.gc.idle_ends = at;
+            if self.gc.idle_at > at {
+                self.gc.idle_at = Time::NEVER;
+            }
             self.frontend.drop_timer_after(at);
+            if self.wordlines.is_some() {
+                self.set_timer();
+            }
         }
     }
 

@@ -1,12 +1,57 @@
-//! Wordlines that wait for their program (model 0.15): which pages follow the one that is in a queue.
+//! Wordlines that wait for their program (model 0.15): which pages follow the one that is in a queue. Programs that go to the SLC cache instead: how many
+//! of its pages are kept for them.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use flashlane_core::event::Event;
-use flashlane_core::{Transaction, TxnId};
+use flashlane_core::{PlaneId, Transaction, TxnId};
 
+use crate::config::Config;
+use crate::policy::Known;
 use crate::shared::State;
+
+/// How many pages of the SLC cache are kept for programs that wait, by plane; one number where writes get their planes only at dispatch. None is
+/// kept unless other pages are gathered to wordlines.
+#[derive(Debug, Default)]
+pub(super) struct KeptPages(Vec<u32>);
+
+impl KeptPages {
+    /// None, on a device of `config`.
+    pub(super) fn of_device(config: &Config, known: &Known) -> KeptPages {
+        let planes = if known.binds_at_dispatch { 1 } else { config.geometry.planes() };
+        let any = config.gathers_wordlines() && config.slc.is_some();
+        KeptPages(if any { alloc::vec![0; planes as usize] } else { Vec::new() })
+    }
+
+    fn index(&self, plane: PlaneId) -> usize {
+        if self.0.len() == 1 { 0 } else { plane.index() }
+    }
+
+    /// Those kept of a plane.
+    pub(super) fn of(&self, plane: PlaneId) -> u32 {
+        self.0[self.index(plane)]
+    }
+
+    /// One more is kept.
+    pub(super) fn keep(&mut self, plane: PlaneId) {
+        let index = self.index(plane);
+        self.0[index] += 1;
+    }
+
+    /// One is no longer kept.
+    pub(super) fn give_up(&mut self, plane: PlaneId) {
+        let index = self.index(plane);
+        self.0[index] -= 1;
+    }
+
+    /// A program that one is kept for goes to another plane.
+    #[cold]
+    pub(super) fn move_to(&mut self, from: PlaneId, to: PlaneId) {
+        self.give_up(from);
+        self.keep(to);
+    }
+}
 
 /// The further pages of each wordline that waits, by the transaction of its first page.
 #[derive(Debug, Default)]

@@ -183,9 +183,14 @@ impl Device {
         let Transaction { blocked_by: older, serial, next, priority, .. } = *self.state.board.txn(old);
         let inherits = self.policy.known.inherits_place && self.state.board.txn(successor).priority == priority;
         if inherits {
+            if self.state.board.txn(successor).slc {
+                let [from, to] = [successor, old].map(|id| self.state.board.txn(id).plane);
+                self.transactions.kept_pages.move_to(from, to);
+            }
             inherit(old, successor, &mut self.state.board);
         }
         self.transactions.withdraw(old, &mut self.policy, &mut self.state);
+        self.give_up_cache_page(old);
         let board = &mut self.state.board;
         if older.is_some() {
             board.txn_mut(older).unblocks = successor;

@@ -291,13 +291,20 @@ impl Device {
     fn dispatch_several(&mut self, unit: UnitId) {
         let lead = self.policy.group.lead();
         let Transaction { op, owner, prev, queue, .. } = *self.state.board.txn(lead);
-        let refused = if op == FlashOp::Read && self.transactions.address_reads { self.look_up_group() } else { 0 };
+        let refused = match op {
+            FlashOp::Read if self.transactions.address_reads => self.look_up_group(),
+            FlashOp::Program if self.wordlines.is_some() && self.ftl.has_slc => self.refuse_other_cells(),
+            _ => 0,
+        };
         if self.policy.notifies_departures {
             self.notify_departures(refused);
         }
         let paid = self.state.board.units[unit.index()].foreground_gc.write();
-        if op == FlashOp::Program && paid.is_some() && self.policy.group.members().contains(&paid) {
-            self.state.board.units[unit.index()].foreground_gc.forget(paid);
+        if op == FlashOp::Program && paid.is_some() {
+            let place = self.policy.group.members().iter().position(|&id| id == paid);
+            if place.is_some_and(|place| refused >> place & 1 == 0) {
+                self.state.board.units[unit.index()].foreground_gc.forget(paid);
+            }
         }
         let mut last = TxnId::NONE;
         let mut members = 0u8;
@@ -413,14 +420,14 @@ impl Device {
     /// Gives a program its physical page, and starts to collect its plane if needed.
     #[inline(always)]
     fn bind(&mut self, id: TxnId) {
-        let plane = self.bind_page(id);
+        let plane = self.bind_page(id, false);
         self.gc.page_written(plane, Stream::User, &mut self.state, &mut self.ftl);
     }
 
-    /// Gives a program its physical page, maps its logical page there, and releases the next waiting write of the same page. Returns its
-    /// plane, of which the caller updates the board.
+    /// Gives a program its physical page, in native cells if it is one of a wordline, maps its logical page there, and releases the next waiting
+    /// write of the same page. Returns its plane, of which the caller updates the board.
     #[inline(always)]
-    pub(super) fn bind_page(&mut self, id: TxnId) -> PlaneId {
+    pub(super) fn bind_page(&mut self, id: TxnId, is_of_wordline: bool) -> PlaneId {
         let Transaction { lpn, plane, flow, owner, unblocks, .. } = *self.state.board.txn(id);
         // The entry is removed when the program ends.
         self.page_order.prefetch(lpn);
@@ -431,7 +438,8 @@ impl Device {
         if self.policy.known.keeps.valid_pages {
             self.count_valid(lpn, plane, left);
         }
-        let ppa = self.ftl.write(lpn, plane).expect("the free page was checked");
+        let ppa = if is_of_wordline { self.ftl.write_in_wordline(lpn, plane) } else { self.ftl.write(lpn, plane) };
+        let ppa = ppa.expect("the free page was checked");
         self.state.board.txn_mut(id).ppa = ppa.0;
         if self.ftl.has_slc {
             self.note_mode(id, plane, ppa);

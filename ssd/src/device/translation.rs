@@ -240,6 +240,9 @@ impl Device {
 
     /// Puts a program whose entry has been waited for into its queue, after the read of the rest of its page if that must be read.
     fn enqueue_program_late(&mut self, id: TxnId, reads_first: bool) {
+        if self.entry_of_wordline_arrived(id) {
+            return;
+        }
         if reads_first && self.state.board.txn(id).tag & tag::TRIMMED == 0 {
             self.read_rest(id);
         } else {
@@ -357,8 +360,14 @@ impl Device {
             }
         }
         let plane = self.place(page);
+        if self.needs_wordline(plane) {
+            return self.program_in_wordline(page, flow, plane);
+        }
         let (no_request, op, bytes) = (RequestSlot::MAX, FlashOp::Program, self.transactions.page_on_bus());
         let program = create(no_request, flow, Owner::Mapping, op, page, plane, bytes, &mut self.state);
+        if self.wordlines.is_some() {
+            self.keep_cache_page(program);
+        }
         let dropped = self.supersede(program, page);
         debug_assert!(dropped.is_none(), "a waiting program of a translation page takes further entries along");
         self.transactions.overtaking.joins_late();

@@ -1,4 +1,5 @@
-//! One-shot programs (model 0.15): pages that leave the page buffer are gathered to wordlines, each of which one program writes.
+//! One-shot programs (model 0.15): pages that leave the page buffer are gathered to wordlines, each of which one program writes. With an SLC cache
+//! that is so while it is full; otherwise each page goes there by itself.
 //!
 //! A page that is to be written out joins the list of the plane that it is placed on. A list that holds a wordline becomes a program at once;
 //! one that a flush or a write with FUA waits for, or whose first page has waited long enough, becomes one when the decisions of the instant
@@ -23,6 +24,19 @@ use crate::ftl::Stream;
 use crate::gc::pad;
 use crate::policy::Policy;
 
+/// A wordline of which entries of the map are looked up.
+#[derive(Debug)]
+struct AwaitsEntries {
+    /// Its pages, each with whether its entry is there.
+    pages: Vec<(TxnId, bool)>,
+}
+
+impl AwaitsEntries {
+    fn place_of(&self, id: TxnId) -> Option<usize> {
+        self.pages.iter().position(|page| page.0 == id)
+    }
+}
+
 /// Pages that wait for a full wordline.
 #[derive(Clone, Debug, Default)]
 struct Gathered {
@@ -44,6 +58,8 @@ pub(super) struct Wordlines {
     any_awaited: bool,
     /// When the first of them has waited long enough, or earlier.
     deadline: Time,
+    /// Wordlines that are in no queue yet.
+    await_entries: Vec<AwaitsEntries>,
 }
 
 impl Wordlines {
@@ -56,7 +72,18 @@ impl Wordlines {
             lists: alloc::vec![Gathered::default(); lists as usize],
             any_awaited: false,
             deadline: Time::NEVER,
+            await_entries: Vec::new(),
         })
+    }
+
+    /// The number of the list of a plane.
+    fn list_of(&self, plane: PlaneId) -> usize {
+        if self.lists.len() == 1 { 0 } else { plane.index() }
+    }
+
+    /// When the first page that is gathered has waited long enough, or earlier.
+    pub(super) fn deadline(&self) -> Time {
+        self.deadline
     }
 
     /// Whether lists are to be closed that are not full.
@@ -85,6 +112,12 @@ impl Wordlines {
         self.lists.iter_mut().for_each(|list| list.pages.retain(|page| page.0 != lpn));
     }
 
+    /// The first page of a list, no longer in it.
+    fn take_first(&mut self, number: usize) -> Option<(Lpn, FlowId)> {
+        let pages = &mut self.lists[number].pages;
+        (!pages.is_empty()).then(|| pages.remove(0))
+    }
+
     /// The lists that are to be closed at this instant though they are not full.
     fn take_due(&mut self, now: Time) -> Vec<usize> {
         let Wordlines { lists, wait, .. } = self;
@@ -106,13 +139,16 @@ impl Wordlines {
 // Pages are gathered.
 
 impl Device {
-    /// A page of the buffer is to be written out: it waits for those that share its wordline.
+    /// A page of the buffer is to be written out: to the SLC cache, or it waits for those that share its wordline.
     #[cold]
     pub(super) fn gather(&mut self, lpn: Lpn, flow: FlowId) {
         let plane = self.place(lpn);
+        if self.cache_has_page(plane) {
+            return self.program_gathered(lpn, flow, plane);
+        }
         let now = self.state.now();
         let Some(wordlines) = &mut self.wordlines else { return };
-        let number = if wordlines.lists.len() == 1 { 0 } else { plane.index() };
+        let number = wordlines.list_of(plane);
         let list = &mut wordlines.lists[number];
         if list.pages.is_empty() {
             (list.since, list.is_awaited) = (now, false);
@@ -124,8 +160,55 @@ impl Device {
             && now + wait < wordlines.deadline
         {
             wordlines.deadline = now + wait;
-            self.frontend.set_timer(wordlines.deadline);
+            self.set_timer();
         }
+    }
+
+    /// Whether the SLC cache of a plane has a page besides those that are kept for waiting programs. Where writes get their planes only at
+    /// dispatch, whether that of every plane has.
+    fn cache_has_page(&self, plane: PlaneId) -> bool {
+        if !self.ftl.has_slc {
+            return false;
+        }
+        let kept = self.transactions.kept_pages.of(plane);
+        let has = |plane: PlaneId| self.ftl.slc_pages_for_writes(plane) > kept;
+        match self.policy.known.binds_at_dispatch {
+            true => (0..self.state.board.planes.len() as u16).map(PlaneId).all(has),
+            false => has(plane),
+        }
+    }
+
+    /// A page of the buffer goes to the SLC cache by itself.
+    fn program_gathered(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId) {
+        self.buffer.iter_mut().for_each(|buffer| buffer.program_is_made(lpn));
+        self.program_at(plane, lpn, flow);
+    }
+
+    /// A translation page for which the SLC cache has no page is programmed with what is gathered for its plane.
+    #[cold]
+    pub(super) fn program_in_wordline(&mut self, page: Lpn, flow: FlowId, plane: PlaneId) {
+        let Some(wordlines) = &mut self.wordlines else { return };
+        let number = wordlines.list_of(plane);
+        wordlines.lists[number].pages.push((page, flow));
+        self.close_wordline(number, plane);
+    }
+
+    /// Whether the program of a translation page is to go into a wordline.
+    pub(super) fn needs_wordline(&self, plane: PlaneId) -> bool {
+        self.wordlines.is_some() && !self.cache_has_page(plane)
+    }
+
+    /// A page of the SLC cache is kept for a program that waits, if it is not one of a wordline.
+    #[cold]
+    pub(super) fn keep_cache_page(&mut self, id: TxnId) {
+        let txn = self.state.board.txn_mut(id);
+        txn.slc = true;
+        self.transactions.kept_pages.keep(txn.plane);
+    }
+
+    /// Whether a waiting program is one of a wordline.
+    pub(super) fn is_in_wordline(&self, id: TxnId) -> bool {
+        self.wordlines.is_some() && !self.state.board.txn(id).slc
     }
 
     /// Something waits for a page to be programmed: if it is gathered, its wordline is programmed as it is at the end of this instant.
@@ -143,35 +226,67 @@ impl Device {
         }
     }
 
-    /// Programs the wordlines that are not full and wait no longer.
+    /// Programs the wordlines that are not full and wait no longer. As far as the SLC cache has pages by now, it takes theirs one by one.
     #[cold]
     pub(super) fn close_wordlines(&mut self) {
         let now = self.state.now();
         let due = self.wordlines.as_mut().map(|wordlines| wordlines.take_due(now)).unwrap_or_default();
         for number in due {
-            self.close_wordline(number, PlaneId(number as u16));
+            let plane = PlaneId(number as u16);
+            while self.cache_has_page(plane)
+                && let Some((lpn, flow)) = self.wordlines.as_mut().and_then(|wordlines| wordlines.take_first(number))
+            {
+                let plane = if self.policy.known.binds_at_dispatch { self.place(lpn) } else { plane };
+                self.program_gathered(lpn, flow, plane);
+            }
+            self.close_wordline(number, plane);
         }
         if let Some(wordlines) = &mut self.wordlines {
             wordlines.deadline = wordlines.next_deadline();
-            self.frontend.set_timer(wordlines.deadline);
+            self.set_timer();
         }
     }
 
-    /// Makes the program of the pages in a list, on `plane` or where the place decision says at dispatch.
+    /// Makes the program of the pages in a list, if there are any, on `plane` or where the place decision says at dispatch. It joins its queue
+    /// once the entries of all its pages are in memory.
     fn close_wordline(&mut self, number: usize, plane: PlaneId) {
         let Some(wordlines) = &mut self.wordlines else { return };
         let pages = mem::take(&mut wordlines.lists[number].pages);
-        let (bytes, no_request) = (self.transactions.page_on_bus(), RequestSlot::MAX);
-        let (mut lead, mut followers, mut transfers) = (TxnId::NONE, Vec::new(), Duration::ZERO);
+        let (bytes, no_request, op) = (self.transactions.page_on_bus(), RequestSlot::MAX, FlashOp::Program);
+        let mut made = Vec::with_capacity(pages.len());
         for (lpn, flow) in pages {
-            if let Some(buffer) = &mut self.buffer {
-                buffer.wordline_is_made(lpn);
+            let is_of_map = self.ftl.cache.as_ref().is_some_and(|cache| cache.is_translation_page(lpn));
+            let owner = if is_of_map { Owner::Mapping } else { Owner::Buffer };
+            if let Some(buffer) = self.buffer.as_mut().filter(|_| !is_of_map) {
+                buffer.program_is_made(lpn);
             }
-            let id = create(no_request, flow, Owner::Buffer, FlashOp::Program, lpn, plane, bytes, &mut self.state);
+            let id = create(no_request, flow, owner, op, lpn, plane, bytes, &mut self.state);
             let dropped = self.supersede(id, lpn);
             debug_assert!(dropped.is_none(), "a page is gathered once its program has ended");
-            transfers += mem::take(&mut self.state.board.txn_mut(id).transfer);
-            if lead.is_none() { lead = id } else { followers.push(id) }
+            let has_entry = is_of_map || self.translation.is_none() || !self.program_awaits_entry(id, false);
+            made.push((id, has_entry));
+        }
+        if made.iter().all(|page| page.1) {
+            return self.enqueue_wordline(made);
+        }
+        for &(id, _) in &made {
+            self.state.board.txn_mut(id).stage = Stage::Held;
+        }
+        self.wordlines
+            .iter_mut()
+            .for_each(|wordlines| wordlines.await_entries.push(AwaitsEntries { pages: mem::take(&mut made) }));
+    }
+
+    /// Puts the first page of a wordline into its queue, for all.
+    fn enqueue_wordline(&mut self, pages: Vec<(TxnId, bool)>) {
+        let mut pages = pages.into_iter().map(|page| page.0);
+        let Some(lead) = pages.next() else { return };
+        let (followers, now) = (pages.collect::<Vec<TxnId>>(), self.state.now());
+        let mut transfers = Duration::ZERO;
+        for &id in core::iter::once(&lead).chain(&followers) {
+            let txn = self.state.board.txn_mut(id);
+            (txn.enqueued, txn.stage) = (now, Stage::Waiting);
+            transfers += mem::take(&mut txn.transfer);
         }
         self.state.board.txn_mut(lead).transfer = transfers;
         self.transactions.overtaking.joins_late();
@@ -180,6 +295,42 @@ impl Device {
             followers.iter().for_each(|&id| report_queued(id, &mut self.state));
         }
         self.transactions.followers.set(lead, followers);
+    }
+
+    /// The entry of a page has arrived. Returns whether it is one of a wordline, which joins its queue if it was the last.
+    #[cold]
+    pub(super) fn entry_of_wordline_arrived(&mut self, id: TxnId) -> bool {
+        let Some(wordlines) = &mut self.wordlines else { return false };
+        let all = &mut wordlines.await_entries;
+        let Some((n, place)) = (0..all.len()).find_map(|n| Some((n, all[n].place_of(id)?))) else { return false };
+        all[n].pages[place].1 = true;
+        self.enqueue_if_complete(n);
+        true
+    }
+
+    /// Puts the wordline with this number among those that await entries into its queue, if all are there.
+    fn enqueue_if_complete(&mut self, n: usize) {
+        let Some(wordlines) = &mut self.wordlines else { return };
+        if wordlines.await_entries[n].pages.iter().all(|page| page.1) {
+            let AwaitsEntries { pages } = wordlines.await_entries.remove(n);
+            self.enqueue_wordline(pages);
+        }
+    }
+
+    /// Takes a trimmed page out of a wordline that awaits entries. Returns whether it was in one.
+    #[cold]
+    pub(super) fn leaves_wordline_before_its_queue(&mut self, id: TxnId) -> bool {
+        let Some(wordlines) = &mut self.wordlines else { return false };
+        let all = &mut wordlines.await_entries;
+        let Some((n, place)) = (0..all.len()).find_map(|n| Some((n, all[n].place_of(id)?))) else { return false };
+        let (_, has_entry) = all[n].pages.remove(place);
+        self.drop_program(id);
+        if has_entry {
+            // Nothing will come for it.
+            self.state.release(id);
+        }
+        self.enqueue_if_complete(n);
+        true
     }
 
     /// Gathers the pages anew after a change of scheduler, whose placement may be another.
@@ -200,17 +351,55 @@ impl Device {
     #[cold]
     pub(super) fn bind_wordline(&mut self, lead: TxnId) -> TxnId {
         let plane = self.state.board.txn(lead).plane;
-        self.bind_page(lead);
+        let is_wordline = self.is_in_wordline(lead);
+        self.give_up_cache_page(lead);
+        self.bind_page(lead, is_wordline);
         let mut last = lead;
         for id in self.transactions.followers.take(lead) {
             self.state.board.txn_mut(last).next = id;
             self.state.board.txn_mut(id).stage = Stage::InService;
-            self.bind_page(id);
+            self.bind_page(id, true);
             last = id;
         }
         pad(plane, Stream::User, &mut self.state, &mut self.ftl);
         self.gc.update_plane(plane, &mut self.state, &mut self.ftl);
         last
+    }
+
+    /// Which of the picked programs may not share a command with those before them on their die, one bit for each in the group's order: pages that go
+    /// to the SLC cache and wordlines, or pages of other offsets where these must be the same.
+    #[cold]
+    pub(super) fn refuse_other_cells(&self) -> u64 {
+        let board = &self.state.board;
+        let same_page = board.facts.same_page[FlashOp::Program.index()];
+        let planes = board.facts.geometry.planes_per_die as u8;
+        let members = self.policy.group.members();
+        let key = |id: TxnId| {
+            let Transaction { plane, slot, slc, .. } = *board.txn(id);
+            let offset = if same_page { self.ftl.next_offset(plane, !slc) } else { 0 };
+            (slot / planes, slc, offset)
+        };
+        let mut refused = 0u64;
+        for (i, &id) in members.iter().enumerate() {
+            let own = key(id);
+            let clashes = |(j, &other): (usize, &TxnId)| {
+                let other = key(other);
+                refused >> j & 1 == 0 && other.0 == own.0 && other != own
+            };
+            if members[..i].iter().enumerate().any(clashes) {
+                refused |= 1 << i;
+            }
+        }
+        refused
+    }
+
+    /// A program that a page of the SLC cache was kept for begins, or is dropped.
+    #[cold]
+    pub(super) fn give_up_cache_page(&mut self, id: TxnId) {
+        let txn = self.state.board.txn_mut(id);
+        if mem::take(&mut txn.slc) {
+            self.transactions.kept_pages.give_up(txn.plane);
+        }
     }
 
     /// Takes a trimmed page out of its waiting wordline, which is padded instead. Returns false for other pages, and for the one that is in

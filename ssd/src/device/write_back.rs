@@ -1,7 +1,7 @@
 //! Writes that complete in the page buffer, and the programs that write its dirty pages to the flash.
 
 use flashlane_core::transaction::{FlashOp, Stage, tag};
-use flashlane_core::{FlowId, Lpn, Owner, Transaction, TxnId};
+use flashlane_core::{FlowId, Lpn, Owner, PlaneId, Transaction, TxnId};
 
 use super::Device;
 use super::page_order::QueuePlacement;
@@ -52,7 +52,7 @@ impl Device {
         let old = self.page_order.youngest_write(lpn);
         let waits = old.is_some() && self.state.board.txn(old).stage == Stage::Waiting;
         // A wordline in a queue is programmed as it was gathered.
-        let replaces = waits && self.wordlines.is_none() && self.policy.drops(&self.state.board, old);
+        let replaces = waits && !self.is_in_wordline(old) && self.policy.drops(&self.state.board, old);
         let owner = if replaces { self.state.board.txn(old).flow } else { flow };
         let fua = self.state.board.requests[slot as usize].fua;
         let buffer = self.buffer.as_mut().expect("only called with a buffer");
@@ -69,8 +69,9 @@ impl Device {
             }
             buffer.renew(lpn);
             self.page_stored(slot, lpn, old);
-            // The page stays in the part of the buffer that it is in.
-            self.program_page(lpn, owner);
+            // The page stays in the part of the buffer that it is in, and its program goes where the other went.
+            let plane = self.place(lpn);
+            self.program_at(plane, lpn, owner);
             self.program_renewed(lpn, fua.then_some(slot));
             return true;
         }
@@ -102,9 +103,17 @@ impl Device {
             return self.gather(lpn, flow);
         }
         let plane = self.place(lpn);
+        self.program_at(plane, lpn, flow);
+    }
+
+    /// The same in `plane`.
+    pub(super) fn program_at(&mut self, plane: PlaneId, lpn: Lpn, flow: FlowId) {
         let bytes = self.transactions.page_on_bus();
         let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
         let program = create(no_request, flow, Owner::Buffer, op, lpn, plane, bytes, &mut self.state);
+        if self.wordlines.is_some() {
+            self.keep_cache_page(program);
+        }
         if let Some(durability) = &mut self.durability {
             durability.program_created(lpn);
         }

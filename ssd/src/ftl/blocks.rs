@@ -28,6 +28,8 @@ const RESERVE: u32 = 1;
 pub enum Stream {
     /// A host write, directly or from the page buffer.
     User,
+    /// The same, of a wordline: in native cells.
+    Wordline,
     /// A page move of garbage collection.
     Gc,
     /// A page move of folding, to native cells.
@@ -156,13 +158,13 @@ impl Pool {
         if let Some(slc) = self.slc.as_ref().filter(|slc| slc.has_free_page(self.free_blocks())) {
             return slc.next_page();
         }
-        self.frontiers[0].map_or(0, |f| if f.next == pages { 0 } else { f.next })
+        self.next_native_page(pages)
     }
 
     /// Whether pages for `stream` come from the host's open block.
     #[inline]
     pub(super) fn uses_host_block(&self, stream: Stream) -> bool {
-        stream == Stream::User || !self.separate
+        matches!(stream, Stream::User | Stream::Wordline) || !self.separate
     }
 
     /// Whether the host can be given a page. The last free block is reserved for moves. If moves share the host's open
@@ -172,10 +174,23 @@ impl Pool {
         match &self.slc {
             None => self.has_native_page(pages, RESERVE),
             Some(slc) => {
-                let kept = RESERVE + u32::from(slc.folds_static());
-                slc.has_free_page(self.free_blocks()) || slc.lets_pass() && self.has_native_page(pages, kept)
+                let native = self.has_native_page(pages, RESERVE + u32::from(slc.folds_static()));
+                if slc.needs_native_page() {
+                    return native;
+                }
+                slc.has_free_page(self.free_blocks()) || slc.lets_pass() && native
             }
         }
+    }
+
+    /// Pages that the host gets in SLC mode before any block is erased.
+    pub(super) fn slc_pages_for_writes(&self) -> u32 {
+        self.slc.as_ref().map_or(0, |slc| slc.pages_left(self.free_blocks()))
+    }
+
+    /// Page offset in its block of the next page that a wordline of the host gets.
+    pub(super) fn next_native_page(&self, pages: u32) -> u32 {
+        self.frontiers[0].map_or(0, |f| if f.next == pages { 0 } else { f.next })
     }
 
     /// Whether the host can be given a page in native cells while `kept` blocks are reserved.
@@ -261,7 +276,7 @@ impl Pool {
         pages: u32,
         segment: impl FnOnce(u32) -> Segment,
     ) -> Option<(Frontier, u32)> {
-        let which = if stream != Stream::User && self.separate { 1 } else { 0 };
+        let which = usize::from(!self.uses_host_block(stream));
         let first = match self.frontiers[which] {
             Some(frontier) if frontier.next < pages => frontier,
             _ => self.open_block(pages, segment)?,

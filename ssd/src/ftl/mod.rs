@@ -158,6 +158,17 @@ impl Ftl {
         self.pools.iter().map(|pool| u64::from(pool.valid_slc_pages())).sum()
     }
 
+    /// Pages that the host gets in SLC mode in a plane before any block is erased.
+    pub(crate) fn slc_pages_for_writes(&self, plane: PlaneId) -> u32 {
+        self.pools[plane.index()].slc_pages_for_writes()
+    }
+
+    /// Page offset in its block of the next page of a plane that a wordline of the host gets, or one of its pages that may go to the SLC cache.
+    pub(crate) fn next_offset(&self, plane: PlaneId, is_of_wordline: bool) -> u32 {
+        let (pool, pages) = (&self.pools[plane.index()], self.geometry.pages_per_block);
+        if is_of_wordline { pool.next_native_page(pages) } else { pool.next_page(pages) }
+    }
+
     /// Whether the host can be given a page of a plane.
     pub(crate) fn has_free_page(&self, plane: PlaneId) -> bool {
         self.pools[plane.index()].has_free_page(self.geometry.pages_per_block)
@@ -347,8 +358,19 @@ impl Ftl {
     /// Maps `lpn`, written by the host or by the mapping cache, to a new physical page in `plane`. `None` when the plane has no free page for the host.
     /// The caller updates the board ([`Ftl::publish`]).
     pub fn write(&mut self, lpn: Lpn, plane: PlaneId) -> Option<Ppa> {
+        self.write_for(lpn, plane, Stream::User)
+    }
+
+    /// The same for a page of a wordline, which goes to native cells.
+    #[cold]
+    pub(crate) fn write_in_wordline(&mut self, lpn: Lpn, plane: PlaneId) -> Option<Ppa> {
+        self.write_for(lpn, plane, Stream::Wordline)
+    }
+
+    #[inline(always)]
+    fn write_for(&mut self, lpn: Lpn, plane: PlaneId, stream: Stream) -> Option<Ppa> {
         let segment = |block| self.reverse.open(plane, block);
-        let fresh = self.pools[plane.index()].take_page(Stream::User, self.geometry.pages_per_block, segment)?;
+        let fresh = self.pools[plane.index()].take_page(stream, self.geometry.pages_per_block, segment)?;
         match &self.cache {
             Some(cache) if cache.is_translation_page(lpn) => self.totals.mapping_programs += 1,
             _ => self.totals.user_programs += 1,

@@ -47,6 +47,8 @@ pub(crate) struct Gc {
     emptied: Vec<PlaneId>,
     /// Whether full blocks in SLC mode are folded because the device has nothing else to do.
     folds_in_idle_time: bool,
+    /// When the device has had nothing to do for long enough, if it has not until then.
+    pub(crate) idle_at: Time,
     /// No block is folded for that later than this.
     pub(crate) idle_ends: Time,
     /// Moves dropped because their page was overwritten first.
@@ -79,6 +81,7 @@ impl Gc {
             page_on_bus: config.page_on_bus(),
             emptied: Vec::new(),
             folds_in_idle_time: false,
+            idle_at: Time::NEVER,
             idle_ends: Time::NEVER,
             stale_moves: 0,
             late_erases: 0,

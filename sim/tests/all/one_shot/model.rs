@@ -15,7 +15,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
 /// A request of one page, or a flush; whether it has FUA.
-type OnePage = (u64, Op, u64, bool);
+pub(super) type OnePage = (u64, Op, u64, bool);
 
 /// A page in the buffer.
 #[derive(Clone, Copy, PartialEq)]
@@ -190,7 +190,7 @@ impl Plane<'_> {
     }
 }
 
-fn asks(random: &mut Pcg64Mcg) -> Vec<OnePage> {
+pub(super) fn asks(random: &mut Pcg64Mcg) -> Vec<OnePage> {
     let mut below = |n: u64| random.next_u64() % n;
     let (span, reads, flushes, fua) = (1 + below(40), below(50), below(15), below(15));
     let gap = [1, 50_000, 500_000, 2_000_000][below(4) as usize];
@@ -207,6 +207,16 @@ fn asks(random: &mut Pcg64Mcg) -> Vec<OnePage> {
         (at, op, below(span), op == Write && below(100) < fua)
     };
     (0..count).map(one).collect()
+}
+
+/// The request as it is sent.
+pub(super) fn request(&(at, op, page, fua): &OnePage) -> TestRequest {
+    let touch = match op {
+        Flush => Touch::Bytes(0, 0),
+        _ if fua => Touch::Fua(page * 8_192, 8_192),
+        _ => Touch::Bytes(page * 8_192, 8_192),
+    };
+    TestRequest { at, flow: 0, op, touch }
 }
 
 /// A drive, and how many pages its buffer has.
@@ -248,14 +258,6 @@ fn random_requests_end_as_in_the_plain_model() {
             padded: 0,
         };
         plane.run();
-        let request = |&(at, op, page, fua): &OnePage| {
-            let touch = match op {
-                Flush => Touch::Bytes(0, 0),
-                _ if fua => Touch::Fua(page * 8_192, 8_192),
-                _ => Touch::Bytes(page * 8_192, 8_192),
-            };
-            TestRequest { at, flow: 0, op, touch }
-        };
         let requests: Vec<TestRequest> = asks.iter().map(request).collect();
         let result = play::play(&config, &recipe("fcfs", &[]), &requests, Wake::Plain);
         let mut ends = vec![0; asks.len()];

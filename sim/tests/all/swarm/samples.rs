@@ -348,7 +348,7 @@ pub fn trimmed(random: &mut RandomStream) -> Config {
     config
 }
 
-/// A random device that programs whole wordlines: behind a buffer, or with an SLC cache that is folded.
+/// A random device that programs whole wordlines: behind a buffer, with an SLC cache, or both.
 pub fn in_one_shot(random: &mut RandomStream) -> Config {
     let mut config = trimmed(random);
     let bits = random.between(2, 4);
@@ -377,14 +377,14 @@ pub fn in_one_shot(random: &mut RandomStream) -> Config {
     config.ftl.logical_pages = beside_the_map(stored, config.mapping);
     config.slc = random.chance(40).then(|| slc(random, &config)).flatten();
     if let Some(slc) = &mut config.slc {
-        (slc.bits, slc.full) = (bits, FullCache::Fold);
+        slc.bits = bits;
     }
     if config.slc.is_some() {
         config.ftl.logical_pages = beside_the_map(stored.min(room(&config)).max(1), config.mapping);
     }
     config.mapping = config.mapping.filter(|_| config.slc.is_some() && config.ftl.logical_pages > 1);
     config.flows.iter_mut().for_each(|flow| *flow = FlowConfig::at_priority(flow.priority));
-    if config.slc.is_none() {
+    if config.gathers_wordlines() {
         let parts = config.flows.len() as u32;
         let pages = parts * (g.planes() * bits + random.upto(40));
         let own = config.buffer.take();

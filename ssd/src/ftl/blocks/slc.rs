@@ -34,6 +34,8 @@ pub(crate) struct SlcBlocks {
     dynamic: u32,
     most_dynamic: u32,
     full: FullCache,
+    /// Writes that go to native cells are whole wordlines.
+    beside_wordlines: bool,
     /// Dynamic blocks leave at least this many erased native blocks.
     min_free: u32,
     /// By block, whether it is in SLC mode.
@@ -70,6 +72,7 @@ impl SlcBlocks {
             dynamic: 0,
             most_dynamic: if slc.dynamic { slc.dynamic_limit } else { 0 },
             full: slc.full,
+            beside_wordlines: config.gathers_wordlines(),
             min_free: config.gc.start_blocks,
             modes,
             free: (first_static..blocks).collect(),
@@ -132,6 +135,17 @@ impl SlcBlocks {
     pub(super) fn has_free_page(&self, native_free: u32) -> bool {
         let may_open = self.dynamic < self.most_dynamic && native_free > self.min_free;
         self.has_open() || !self.free.is_empty() || may_open
+    }
+
+    /// Whether writes for which the cache has a page wait all the same while there is none in native cells: a wordline that waits needs one there.
+    pub(super) fn needs_native_page(&self) -> bool {
+        self.beside_wordlines
+    }
+
+    /// Pages that writes get in SLC mode before any block is erased, with this many erased native blocks.
+    pub(super) fn pages_left(&self, native_free: u32) -> u32 {
+        let may_open = (self.most_dynamic - self.dynamic).min(native_free.saturating_sub(self.min_free));
+        self.free_pages() + may_open * self.pages
     }
 
     /// Whether a write that gets no page in SLC mode may go to native cells. Where there is no block to fold, waiting would not help.

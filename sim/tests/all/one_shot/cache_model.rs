@@ -1,0 +1,447 @@
+//! A plain model of one plane with one-shot programs behind an SLC cache that is passed by when it is full, written apart from the engine, and random
+//! requests against it.
+//!
+//! The plane does one thing at a time: a fold to its end once it is begun, else what waits in the order in which it came. The model knows no events and no
+//! translation layer; scenes in which native blocks would have to be collected are left out.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::behind_cache::{SLC_ERASE, SLC_PROGRAM, SLC_READ, cached};
+use super::model::{OnePage, asks, request};
+use super::{MEMORY, PAGE, PROGRAM, READ};
+use crate::common::play::{self, TestRequest, Wake};
+use crate::common::recipe;
+use flashlane_core::Duration;
+use flashlane_core::Op::{Read, Write};
+use flashlane_sched::catalogue::Question;
+use flashlane_ssd::SlcTotals;
+use flashlane_ssd::config::{Buffer, Config, SlcCache};
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+
+/// A page in the buffer.
+#[derive(Clone, Copy, PartialEq)]
+enum Page {
+    Gathered,
+    /// Its program waits or runs; written again since.
+    Leaving(bool),
+}
+
+enum Work {
+    Read(usize),
+    /// A page that goes to the cache.
+    ToCache(u64),
+    Wordline(Vec<u64>),
+    FoldRead,
+    FoldProgram(Vec<u64>),
+    Erase,
+}
+
+/// A block in SLC mode: its pages, each with the number of its program, and whether it is native once erased.
+#[derive(Default)]
+struct Block {
+    pages: Vec<(u64, u64)>,
+    is_native: bool,
+}
+
+struct Plane<'a> {
+    asks: &'a [OnePage],
+    buffer_pages: usize,
+    slc: SlcCache,
+    /// Pages of a block in SLC mode, of a native one, and of a wordline.
+    block: usize,
+    native: usize,
+    wordline: usize,
+    wait: Option<u64>,
+    start_blocks: u32,
+    // The buffer.
+    buffer: BTreeMap<u64, Page>,
+    gathered: Vec<u64>,
+    since: u64,
+    is_awaited: bool,
+    waiting: VecDeque<usize>,
+    owed: Vec<(usize, u64, u32)>,
+    // The plane.
+    queue: VecDeque<Work>,
+    folding: VecDeque<Work>,
+    running: Option<(u64, Work)>,
+    due: Option<u64>,
+    folds_on: bool,
+    // The blocks.
+    free: u32,
+    free_static: u32,
+    /// Pages left in the open native blocks: of writes, and of folds.
+    left: [usize; 2],
+    open: Option<Block>,
+    filled: VecDeque<Block>,
+    folded: Option<Block>,
+    /// Where a page lies: the number of its program, and whether in SLC mode.
+    last: BTreeMap<u64, (u64, bool)>,
+    written: u64,
+    ends: Vec<u64>,
+    totals: SlcTotals,
+    padded: u64,
+    is_short: bool,
+}
+
+impl Plane<'_> {
+    /// Pages that the cache has besides those for which programs wait.
+    fn cache_has_page(&self) -> bool {
+        let native = self.filled.iter().chain(&self.open).chain(&self.folded).filter(|block| block.is_native).count();
+        let limit = if self.slc.dynamic { self.slc.dynamic_limit as usize } else { 0 };
+        let spare = (self.free.saturating_sub(self.start_blocks) as usize).min(limit.saturating_sub(native));
+        let open = self.open.as_ref().map_or(0, |block| self.block - block.pages.len());
+        let waiting = self.queue.iter().filter(|work| matches!(work, Work::ToCache(_))).count();
+        open + (self.free_static as usize + spare) * self.block > waiting
+    }
+
+    fn gather(&mut self, now: u64, page: u64) {
+        if self.cache_has_page() {
+            return self.program_cached(page);
+        }
+        if self.gathered.is_empty() {
+            (self.since, self.is_awaited) = (now, false);
+        }
+        self.buffer.insert(page, Page::Gathered);
+        self.gathered.push(page);
+        if self.gathered.len() == self.wordline {
+            self.close();
+        }
+    }
+
+    fn program_cached(&mut self, page: u64) {
+        self.buffer.insert(page, Page::Leaving(false));
+        self.queue.push_back(Work::ToCache(page));
+    }
+
+    fn close(&mut self) {
+        for page in &self.gathered {
+            self.buffer.insert(*page, Page::Leaving(false));
+        }
+        self.queue.push_back(Work::Wordline(std::mem::take(&mut self.gathered)));
+    }
+
+    fn owes(&self, page: u64) -> u32 {
+        match self.buffer.get(&page) {
+            None => 0,
+            Some(Page::Gathered | Page::Leaving(false)) => 1,
+            Some(Page::Leaving(true)) => 2,
+        }
+    }
+
+    /// Stores the page of a write; false if there is no space.
+    fn store(&mut self, now: u64, n: usize) -> bool {
+        let (_, _, page, fua) = self.asks[n];
+        let is_full = self.buffer.len() == self.buffer_pages;
+        match self.buffer.get_mut(&page) {
+            Some(Page::Gathered) => {}
+            Some(Page::Leaving(again)) => *again = true,
+            None if is_full => return false,
+            None => self.gather(now, page),
+        }
+        if fua {
+            self.owed.push((n, page, self.owes(page)));
+            self.is_awaited |= self.gathered.contains(&page);
+        } else {
+            self.ends[n] = now + MEMORY;
+        }
+        true
+    }
+
+    fn arrives(&mut self, now: u64, n: usize) {
+        let (_, op, page, _) = self.asks[n];
+        match op {
+            Read if self.buffer.contains_key(&page) || self.waiting.iter().any(|&n| self.asks[n].2 == page) => {
+                self.ends[n] = now + MEMORY;
+            }
+            Read => self.queue.push_back(Work::Read(n)),
+            Write if self.waiting.is_empty() && self.store(now, n) => {}
+            Write => self.waiting.push_back(n),
+            _ => {
+                let owed: Vec<_> = self.buffer.keys().map(|&page| (n, page, self.owes(page))).collect();
+                if owed.is_empty() {
+                    self.ends[n] = now + MEMORY;
+                }
+                self.owed.extend(owed);
+                self.is_awaited |= !self.gathered.is_empty();
+            }
+        }
+    }
+
+    /// The program of a page has ended.
+    fn programmed(&mut self, now: u64, page: u64) {
+        for owed in self.owed.iter_mut().filter(|owed| owed.1 == page) {
+            owed.2 -= 1;
+        }
+        for n in self.owed.iter().filter(|owed| owed.2 == 0).map(|owed| owed.0).collect::<Vec<_>>() {
+            self.owed.retain(|owed| owed.0 != n || owed.2 > 0);
+            if !self.owed.iter().any(|owed| owed.0 == n) {
+                self.ends[n] = now;
+            }
+        }
+        if self.buffer.remove(&page) == Some(Page::Leaving(true)) {
+            self.gather(now, page);
+            self.is_awaited |= self.gathered.contains(&page) && self.owed.iter().any(|owed| owed.1 == page);
+        }
+        while let Some(&first) = self.waiting.front() {
+            if !self.store(now, first) {
+                break;
+            }
+            self.waiting.pop_front();
+        }
+    }
+
+    /// Takes a wordline of native cells for so many pages, of writes (0) or of folds (1).
+    fn take_native(&mut self, stream: usize, pages: &[u64]) {
+        if self.left[stream] == 0 {
+            self.free -= 1;
+            self.left[stream] = self.native;
+        }
+        self.left[stream] -= self.wordline;
+        self.padded += (self.wordline - pages.len()) as u64;
+        self.is_short |= self.free < self.start_blocks;
+    }
+
+    /// Takes a page of the cache; false if it has none.
+    fn take_cached(&mut self, page: u64) -> bool {
+        if self.open.is_none() && self.free_static > 0 {
+            self.free_static -= 1;
+            self.open = Some(Block::default());
+        } else if self.open.is_none() {
+            if !self.cache_has_page() {
+                return false;
+            }
+            self.free -= 1;
+            self.open = Some(Block { is_native: true, ..Block::default() });
+        }
+        let block = self.open.as_mut().expect("it is open");
+        block.pages.push((page, self.written));
+        if block.pages.len() == self.block {
+            self.filled.extend(self.open.take());
+        }
+        true
+    }
+
+    /// The time that a work takes, which begins: pages get their places.
+    fn begin(&mut self, work: &Work) -> u64 {
+        let (time, pages) = match work {
+            Work::Read(n) => {
+                let is_cached = self.last.get(&self.asks[*n].2).is_some_and(|place| place.1);
+                (if is_cached { SLC_READ } else { READ }, 1)
+            }
+            Work::ToCache(page) => {
+                self.written += 1;
+                let is_cached = self.take_cached(*page);
+                self.last.insert(*page, (self.written, is_cached));
+                if is_cached {
+                    self.totals.programs += 1;
+                    (SLC_PROGRAM, 1)
+                } else {
+                    self.totals.direct += 1;
+                    self.take_native(0, &[*page]);
+                    (PROGRAM, 1)
+                }
+            }
+            Work::Wordline(pages) => {
+                self.take_native(0, pages);
+                for page in pages {
+                    self.written += 1;
+                    self.last.insert(*page, (self.written, false));
+                }
+                self.totals.direct += pages.len() as u64;
+                (PROGRAM, pages.len() as u64)
+            }
+            Work::FoldRead => (SLC_READ, 1),
+            Work::FoldProgram(pages) => {
+                self.take_native(1, pages);
+                for page in pages {
+                    self.last.get_mut(page).expect("it was written").1 = false;
+                }
+                self.totals.folded += pages.len() as u64;
+                (PROGRAM, pages.len() as u64)
+            }
+            Work::Erase => (SLC_ERASE, 0),
+        };
+        time + pages * PAGE
+    }
+
+    /// A fold of the block that was filled first, if there is one.
+    fn fold(&mut self) {
+        let Some(block) = self.filled.pop_front() else { return };
+        let valid = block.pages.iter().filter(|page| self.last[&page.0].0 == page.1).map(|page| page.0);
+        let valid: Vec<u64> = valid.collect();
+        for pages in valid.chunks(self.wordline) {
+            self.folding.extend(pages.iter().map(|_| Work::FoldRead));
+            self.folding.push_back(Work::FoldProgram(pages.to_vec()));
+        }
+        self.folding.push_back(Work::Erase);
+        self.totals.folds += 1;
+        self.folded = Some(block);
+    }
+
+    fn end(&mut self, now: u64, work: Work) {
+        match work {
+            Work::FoldRead | Work::FoldProgram(_) => return,
+            Work::Erase => {
+                let is_native = self.folded.take().is_some_and(|block| block.is_native);
+                self.free += u32::from(is_native);
+                self.free_static += u32::from(!is_native);
+                self.folds_on &= self.queue.is_empty();
+                if self.folds_on {
+                    self.fold();
+                }
+                return;
+            }
+            Work::Read(n) => self.ends[n] = now,
+            Work::ToCache(page) => self.programmed(now, page),
+            Work::Wordline(pages) => pages.into_iter().for_each(|page| self.programmed(now, page)),
+        }
+        self.folds_on = false;
+        self.due = self.slc.idle.map(|idle| now + idle.ns());
+    }
+
+    fn deadline(&self) -> u64 {
+        let waits = self.wait.filter(|_| !self.gathered.is_empty());
+        waits.map_or(u64::MAX, |wait| self.since + wait)
+    }
+
+    /// Serves everything. Returns whether no native block had to be collected.
+    fn run(&mut self) -> bool {
+        let mut arrived = 0;
+        while !self.is_short {
+            let arrival = self.asks.get(arrived).map_or(u64::MAX, |ask| ask.0);
+            let end = self.running.as_ref().map_or(u64::MAX, |running| running.0);
+            let now = arrival.min(end).min(self.deadline()).min(self.due.unwrap_or(u64::MAX));
+            if now == u64::MAX {
+                break;
+            }
+            if end == now
+                && let Some((_, work)) = self.running.take()
+            {
+                self.end(now, work);
+            }
+            if self.due == Some(now) {
+                self.due = None;
+                self.folds_on |= self.running.is_none() && self.queue.is_empty();
+                if self.folds_on && self.folding.is_empty() {
+                    self.fold();
+                }
+            }
+            while self.asks.get(arrived).is_some_and(|ask| ask.0 == now) {
+                self.arrives(now, arrived);
+                arrived += 1;
+            }
+            if !self.gathered.is_empty() && (self.is_awaited || self.deadline() <= now) {
+                while !self.gathered.is_empty() && self.cache_has_page() {
+                    let page = self.gathered.remove(0);
+                    self.program_cached(page);
+                }
+                if !self.gathered.is_empty() {
+                    self.close();
+                }
+            }
+            if self.running.is_none()
+                && let Some(work) = self.folding.pop_front().or_else(|| self.queue.pop_front())
+            {
+                let time = self.begin(&work);
+                self.running = Some((now + time, work));
+            }
+        }
+        let blocks = self.filled.iter().chain(&self.open);
+        let valid = |page: &&(u64, u64)| self.last[&page.0].0 == page.1;
+        self.totals.valid = blocks.flat_map(|block| &block.pages).filter(valid).count() as u64;
+        !self.is_short
+    }
+}
+
+/// A drive, and how many pages its buffer has.
+fn any_drive(random: &mut Pcg64Mcg) -> (Config, usize) {
+    let mut below = |n: u64| (random.next_u64() % n) as u32;
+    let mut config = cached();
+    let bits = 2 + below(3);
+    config.nand.one_shot_pages = bits;
+    config.nand.one_shot_wait =
+        [None, Some(0), Some(300_007), Some(3_000_007)][below(4) as usize].map(Duration::from_ns);
+    let slc = config.slc.as_mut().expect("a cache");
+    slc.bits = bits;
+    (slc.static_blocks, slc.dynamic) = [(1, false), (3, false), (2, true), (0, true)][below(4) as usize];
+    slc.dynamic_limit = [u32::MAX, 1 + below(9)][below(2) as usize];
+    slc.idle = [None, Some(500_003), Some(4_000_003)][below(3) as usize].map(Duration::from_ns);
+    config.geometry.blocks_per_plane = 16 + below(60);
+    config.ftl.logical_pages = 48;
+    let pages = bits + below(12);
+    config.buffer = Some(Buffer::plain(pages, 0));
+    config.check().expect("a legal device");
+    (config, pages as usize)
+}
+
+fn plane<'a>(config: &Config, buffer_pages: usize, asks: &'a [OnePage]) -> Plane<'a> {
+    let slc = config.slc.clone().expect("a cache");
+    Plane {
+        asks,
+        buffer_pages,
+        block: (config.geometry.pages_per_block / slc.bits) as usize,
+        native: config.geometry.pages_per_block as usize,
+        wordline: config.nand.one_shot_pages as usize,
+        wait: config.nand.one_shot_wait.map(Duration::ns),
+        start_blocks: config.gc.start_blocks,
+        buffer: BTreeMap::new(),
+        gathered: Vec::new(),
+        since: 0,
+        is_awaited: false,
+        waiting: VecDeque::new(),
+        owed: Vec::new(),
+        queue: VecDeque::new(),
+        folding: VecDeque::new(),
+        running: None,
+        due: None,
+        folds_on: false,
+        free: config.geometry.blocks_per_plane - slc.static_blocks,
+        free_static: slc.static_blocks,
+        slc,
+        left: [0, 0],
+        open: None,
+        filled: VecDeque::new(),
+        folded: None,
+        last: BTreeMap::new(),
+        written: 0,
+        ends: vec![0; asks.len()],
+        totals: SlcTotals::default(),
+        padded: 0,
+        is_short: false,
+    }
+}
+
+/// Every request ends in the engine when it does in the model, and the cache has done the same.
+#[test]
+fn random_requests_end_as_in_the_plain_model() {
+    let mut random = Pcg64Mcg::new(0x51c_0e5);
+    let mut atomic = recipe("fcfs", &[]);
+    atomic.answers.push((Question::Collect, "atomic".to_owned()));
+    let (mut scenes, mut direct, mut folds, mut padded) = (0, 0, 0, 0);
+    for scene in 0..1_500 {
+        let (config, capacity) = any_drive(&mut random);
+        let asks = asks(&mut random);
+        let mut model = plane(&config, capacity, &asks);
+        if !model.run() {
+            continue;
+        }
+        let requests: Vec<TestRequest> = asks.iter().map(request).collect();
+        let result = play::play(&config, &atomic, &requests, Wake::Plain);
+        let mut ends = vec![0; asks.len()];
+        result.completions.iter().for_each(|c| ends[c.id.0 as usize] = c.done.ns());
+        let (slc, nand) = (&config.slc, &config.nand);
+        if let Some(first) = (0..ends.len()).find(|&n| ends[n] != model.ends[n]) {
+            let (own, of_model, wait) = (ends[first], model.ends[first], nand.one_shot_wait);
+            panic!(
+                "scene {scene}: request {first} of {asks:?} ends at {own}, in the model at {of_model}; {capacity}, {wait:?}, {slc:?}"
+            );
+        }
+        let totals = (result.totals.slc, result.totals.padded);
+        assert_eq!(totals, (Some(model.totals), Some(model.padded)), "scene {scene}: {asks:?}; {capacity}, {slc:?}");
+        scenes += 1;
+        (direct, folds, padded) = (direct + model.totals.direct, folds + model.totals.folds, padded + model.padded);
+    }
+    println!("{scenes} scenes, {direct} pages in native cells, {folds} folds, {padded} pads");
+    assert!(scenes > 700 && direct > 5_000 && folds > 1_000 && padded > 3_000, "{scenes} {direct} {folds} {padded}");
+}
