@@ -108,6 +108,15 @@ fn two_dynamic() -> Case {
     case
 }
 
+/// A device that gathers pages to wordlines of two while its cache is full; that has one page.
+fn gathering() -> Case {
+    let mut case = with_cache(2);
+    case.config.nand.one_shot_pages = 2;
+    open(&mut case, 0, 6);
+    put(&mut case, 0, 0, 24);
+    case
+}
+
 /// An instant after [`folded`].
 const LATER: u64 = 90_000_000;
 
@@ -127,6 +136,10 @@ pub fn rows() -> Vec<Breach> {
         }),
         (Rule::SlcFirst, folded(), |c| {
             put(c, LATER, 2, 2);
+        }),
+        (Rule::SlcFirst, gathering(), |c| {
+            put(c, LATER, 2, 0);
+            c.push(LATER, Event::Padded { plane: PlaneId(0), ppa: 1 });
         }),
         (Rule::SlcMoves, folded(), |c| {
             open(c, 2 * (X + PROGRAM) + 1, 7);

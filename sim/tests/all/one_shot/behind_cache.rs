@@ -79,6 +79,26 @@ fn a_full_cache_lets_wordlines_pass() {
     assert_eq!((programs(&totals).0, cells(&totals)), (6, (4, 2)));
 }
 
+/// The cliff is where the cache is full, and the rate behind it is that of wordlines: the last of eighty ends when forty pages of the cache and eighty
+/// wordlines have been programmed, one behind the other.
+#[test]
+fn the_cliff_and_the_rate_behind_it() {
+    let mut config = cached();
+    config.slc.iter_mut().for_each(|slc| slc.static_blocks = 10);
+    config.buffer = Some(Buffer::plain(12, 0));
+    config.check().expect("a legal device");
+    let (cache, wordlines) = (40, 80);
+    let (cliff, all) = (cache * CACHED, cache * CACHED + wordlines * wordline(3));
+    let writes = burst(0, 0..cache + 3 * wordlines);
+    let (done, totals) = ends(&config, &[writes, vec![flush(all - 10_000)]].concat());
+    // A write has a page of the buffer when the one twelve writes before has been programmed.
+    let n = |pages: u64| pages as usize;
+    assert_eq!(done[n(cache + 11)], cliff + MEMORY);
+    assert_eq!(done[n(cache + 12)..n(cache + 15)], [cliff + wordline(3) + MEMORY; 3]);
+    assert_eq!(done[n(cache + 3 * wordlines)], all);
+    assert_eq!((programs(&totals), cells(&totals)), ((280, Some(0)), (40, 240)));
+}
+
 /// A write with FUA pads the wordline of its page, unless pages of its instant fill it.
 #[test]
 fn a_write_with_fua_behind_a_full_cache() {
