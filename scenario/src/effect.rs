@@ -253,17 +253,25 @@ fn shown(value: &Value) -> String {
     value.as_f64().map_or_else(|| value.to_string(), |number| number.to_string())
 }
 
-/// What the scenario gives and switches off itself, a sentence for each thing it would need.
-pub(super) fn warnings(document: &Document, complete: &Device) -> Vec<String> {
+/// What the scenario gives and switches off itself, a sentence for each thing it would need. The complete device is asked for only where a
+/// key could depend on another: to read its preset takes as long as all else here.
+pub(super) fn warnings(
+    document: &Document,
+    complete: impl FnOnce() -> Result<Device, KeyError>,
+) -> Result<Vec<String>, KeyError> {
     let (user, run) = (Keys::of(&document.device), &document.run);
-    let of_device = RULES.iter().filter_map(|rule| {
-        let broken = rule.broken(&user, complete);
+    let is_asked = |rule: &&Rule| rule.keys.iter().any(|key| user.get(key).is_some());
+    let rules: Vec<&Rule> = RULES.iter().filter(is_asked).collect();
+    let is_entry = run.response_from == Some(ResponseFrom::Entry);
+    let complete = if is_entry || !rules.is_empty() { complete()? } else { Device::default() };
+    let of_device = rules.iter().filter_map(|rule| {
+        let broken = rule.broken(&user, &complete);
         let keys: Vec<String> = broken.iter().map(|key| format!("device.{key}")).collect();
         sentence(&keys, rule.with)
     });
     let mut all: Vec<String> = of_device.collect();
     let alone = run.alone == Some(false) && run.alone_scheduler.is_some();
-    let entry = run.response_from == Some(ResponseFrom::Entry) && complete.front.depth == Some(Limit::Unlimited);
+    let entry = is_entry && complete.front.depth == Some(Limit::Unlimited);
     let collect = run.collect.is_some() && run.hold.collect.is_some();
     let poll = document.host.as_ref().is_some_and(|host| host.poll_interval_ns.is_some() && !host.spins());
     for (key, is_broken, with) in [
@@ -279,7 +287,7 @@ pub(super) fn warnings(document: &Document, complete: &Device) -> Vec<String> {
             all.extend(sentence(&[format!("flow[{i}].synthetic.{key}")], with));
         }
     }
-    all
+    Ok(all)
 }
 
 fn sentence(keys: &[String], with: &str) -> Option<String> {

@@ -259,8 +259,8 @@ impl Scenario {
 
     /// Keys that the scenario gives to no effect because it also switches them off, a sentence for each reason.
     pub fn keys_without_effect(&self) -> Result<Vec<String>, ScenarioError> {
-        let complete = self.document.device.complete().map_err(|e| self.origin.locate(e))?;
-        Ok(effect::warnings(&self.document, &complete))
+        let complete = || self.document.device.complete();
+        effect::warnings(&self.document, complete).map_err(|e| self.origin.locate(e))
     }
 
     /// The host before the device of `config`, if the scenario has one.
