@@ -87,6 +87,9 @@ pub struct Pool {
     minima: GroupMinima,
     blocks: Vec<Block>,
     erases: Vec<u32>,
+    /// No free block was erased less often than this.
+    #[serde(skip)]
+    fewest_erases: u32,
     ages: Ages,
     /// The blocks in SLC mode, once the run has begun. What is stored of a drive has nothing in them.
     #[serde(skip)]
@@ -129,6 +132,7 @@ impl Pool {
             minima: GroupMinima::new(valid_when_sealed.len()),
             valid_when_sealed,
             erases: vec![0; blocks as usize],
+            fewest_erases: 0,
             keeps_ages,
             ages: Ages::new(blocks, keeps_ages),
             free_pages: (native - sealed) * pages - open_pages,
@@ -310,12 +314,24 @@ impl Pool {
         self.ages.sealed(block);
     }
 
+    /// Takes the free block that was erased first, or with wear levelling the first of those with the fewest erases.
     fn take_block(&mut self) -> Option<u32> {
         if !self.wear_aware {
             return self.free.pop_front();
         }
-        let least = (0..self.free.len()).min_by_key(|&i| self.erases[self.free[i] as usize])?;
-        self.free.remove(least)
+        let mut least: Option<(u32, usize)> = None;
+        for (i, &block) in self.free.iter().enumerate() {
+            let erases = self.erases[block as usize];
+            if least.is_none_or(|(fewest, _)| erases < fewest) {
+                least = Some((erases, i));
+            }
+            if erases == self.fewest_erases {
+                break;
+            }
+        }
+        let (fewest, at) = least?;
+        self.fewest_erases = fewest;
+        self.free.remove(at)
     }
 
     /// Records that one of the block's pages became invalid because its logical page was written again.
@@ -368,6 +384,7 @@ impl Pool {
             return;
         }
         self.blocks[block as usize] = Block::Free;
+        self.fewest_erases = self.fewest_erases.min(self.erases[block as usize]);
         self.free.push_back(block);
         self.free_pages += pages;
     }
@@ -451,6 +468,7 @@ impl Pool {
     /// Sets all erase counts to zero.
     pub(super) fn reset_wear(&mut self) {
         self.erases.fill(0);
+        self.fewest_erases = 0;
     }
 
     /// How often a block has been erased.
@@ -485,6 +503,7 @@ mod tests {
                 minima: GroupMinima::new(count),
                 blocks,
                 erases: vec![0; count],
+                fewest_erases: 0,
                 ages: Ages::new(count as u32, false),
             }
         }
