@@ -83,6 +83,11 @@ impl Outputs {
         self.timelines.as_ref().map_or_else(Vec::new, |timelines| timelines.names().to_vec())
     }
 
+    /// Whether any file is written from the summary.
+    pub fn any(&self) -> bool {
+        self.dir.is_some() || self.csv.is_some() || self.report.is_some()
+    }
+
     /// Writes all outputs from the summary, which `command` makes again, the report also from what the dies did, and gives them their
     /// names.
     pub fn finish(

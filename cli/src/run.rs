@@ -79,7 +79,10 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output, seeds: Option
         rayon_threads(jobs)?;
     }
     let outputs = Outputs::prepare(workload, scenario, output)?;
-    let prepared = flashlane_sim::prepare(scenario)?;
+    let mut prepared = flashlane_sim::prepare(scenario)?;
+    if !outputs.any() && !matches!(output.format, Format::Json | Format::FioJson) {
+        prepared = prepared.without_hash();
+    }
     memory::check(&prepared)?;
     let progress = Progress::default();
     let options = Options {

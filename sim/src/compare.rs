@@ -132,7 +132,7 @@ fn made_by(scenario: &Scenario, prepared: &Prepared) -> Result<MadeBy, RunError>
     Ok(MadeBy {
         flashlane: env!("CARGO_PKG_VERSION").to_owned(),
         scenario: scenario.name().to_owned(),
-        scenario_hash: scenario.hash()?,
+        scenario_hash: if prepared.is_hashed { scenario.hash()? } else { String::new() },
         seed: scenario.seed(),
         warm_up_ms: run.warm_up_ms.unwrap_or(0),
         warm_up_requests: run.warm_up_requests.unwrap_or(0),

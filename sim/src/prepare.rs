@@ -50,6 +50,8 @@ pub struct Prepared {
     pub(super) states: States,
     /// What changes during a run.
     pub(super) changes: Changes,
+    /// Whether the summary has the scenario's hash.
+    pub(super) is_hashed: bool,
 }
 
 /// One run of a comparison: which scheduler, and which flow if it runs alone.
@@ -60,6 +62,11 @@ pub(super) struct Task {
 }
 
 impl Prepared {
+    /// The same for a summary that is not kept: it has no hash of the scenario, for which every trace would be read once more.
+    pub fn without_hash(self) -> Prepared {
+        Prepared { is_hashed: false, ..self }
+    }
+
     /// Opens the sources of the flows for which `is_active` is true, for a run.
     pub(super) fn feeds(&self, is_active: impl Fn(usize) -> bool) -> Result<Vec<Option<Feed>>, RunError> {
         let to_the_end = self.limits.are_none();
@@ -205,6 +212,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         spools,
         states,
         changes,
+        is_hashed: true,
     })
 }
 
