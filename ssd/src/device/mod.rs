@@ -24,6 +24,7 @@ mod pages;
 mod scheduling;
 mod serial;
 mod slack;
+mod timers;
 mod totals;
 mod transactions;
 mod translation;
@@ -47,7 +48,7 @@ use crate::config::{Config, ConfigError, FlowConfig, Unmap};
 use crate::flash::Flash;
 use crate::frontend::{Frontend, Refusal, RequestSlot, Shape, Step};
 use crate::ftl::{Ftl, MappingCache};
-use crate::gc::{Gc, Replayed, has_user_transactions};
+use crate::gc::{Gc, Replayed};
 use crate::policy::Policy;
 use crate::shared::State;
 pub use durability::BufferedPage;
@@ -500,44 +501,6 @@ impl Device {
             }
         }
         stopped
-    }
-
-    /// The idle time after which blocks in SLC mode are folded begins now, if the configuration has one.
-    #[cold]
-    fn await_idle_time(&mut self) {
-        let at = self.folds_after.map(|idle| self.state.now() + idle);
-        if let Some(at) = at.filter(|&at| at <= self.gc.idle_ends) {
-            self.gc.idle_at = at;
-            self.set_timer();
-        }
-    }
-
-    /// Sets the timer to what comes first: the end of the idle time, or of the wait for a full wordline.
-    #[cold]
-    fn set_timer(&mut self) {
-        let deadline = self.wordlines.as_ref().map_or(Time::NEVER, Wordlines::deadline);
-        self.frontend.set_timer(self.gc.idle_at.min(deadline));
-    }
-
-    /// Some time has passed since pages were gathered: the decisions see to them. Or since a user transaction ended: blocks in SLC mode are
-    /// folded, unless there is another.
-    #[cold]
-    fn has_waited(&mut self) {
-        let now = self.state.now();
-        let folds = self.gc.idle_at <= now;
-        if folds {
-            self.gc.idle_at = Time::NEVER;
-        }
-        if self.wordlines.as_ref().is_some_and(|wordlines| wordlines.are_due(now)) {
-            // They set the timer anew.
-            self.state.agenda.open = true;
-        } else {
-            self.set_timer();
-        }
-        // A write on its way to another unit is in no queue.
-        if folds && !has_user_transactions(&self.state.board) && !self.migrations.any() {
-            self.gc.fold_in_idle_time(&mut self.state, &mut self.ftl);
-        }
     }
 
     /// Called when no event is left up to [`Time::LAST`]: stops the device if there is one later, at `next`.

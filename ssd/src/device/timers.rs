@@ -1,0 +1,47 @@
+//! The one timer of the device: the end of the idle time after which blocks in SLC mode are folded, and of the wait for a full wordline.
+
+use flashlane_core::Time;
+
+use super::Device;
+use super::wordlines::Wordlines;
+use crate::gc::has_user_transactions;
+
+impl Device {
+    /// The idle time after which blocks in SLC mode are folded begins now, if the configuration has one.
+    #[cold]
+    pub(super) fn await_idle_time(&mut self) {
+        let at = self.folds_after.map(|idle| self.state.now() + idle);
+        if let Some(at) = at.filter(|&at| at <= self.gc.idle_ends) {
+            self.gc.idle_at = at;
+            self.set_timer();
+        }
+    }
+
+    /// Sets the timer to what comes first: the end of the idle time, or of the wait for a full wordline.
+    #[cold]
+    pub(super) fn set_timer(&mut self) {
+        let deadline = self.wordlines.as_ref().map_or(Time::NEVER, Wordlines::deadline);
+        self.frontend.set_timer(self.gc.idle_at.min(deadline));
+    }
+
+    /// Some time has passed since pages were gathered: the decisions see to them. Or since a user transaction ended: blocks in SLC mode are
+    /// folded, unless there is another.
+    #[cold]
+    pub(super) fn has_waited(&mut self) {
+        let now = self.state.now();
+        let folds = self.gc.idle_at <= now;
+        if folds {
+            self.gc.idle_at = Time::NEVER;
+        }
+        if self.wordlines.as_ref().is_some_and(|wordlines| wordlines.are_due(now)) {
+            // They set the timer anew.
+            self.state.agenda.open = true;
+        } else {
+            self.set_timer();
+        }
+        // A write on its way to another unit is in no queue.
+        if folds && !has_user_transactions(&self.state.board) && !self.migrations.any() {
+            self.gc.fold_in_idle_time(&mut self.state, &mut self.ftl);
+        }
+    }
+}
