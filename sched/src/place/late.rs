@@ -107,7 +107,7 @@ impl Late {
     /// The write that goes next: where there are priorities the most urgent, where too many wait one of the flow that has written least, else
     /// `oldest`.
     fn write(&self, board: &Board, oldest: TxnId) -> TxnId {
-        if board.facts.priorities == 1 && self.fair == 0 {
+        if board.facts.priorities == 1 && (self.fair == 0 || board.flows.len() == 1) {
             return oldest;
         }
         let waiting = board.walk(board.unplaced()).take(WINDOW).filter(|&id| board.eligible(id));
