@@ -299,14 +299,14 @@ def figure(results, families, names, path):
         for family, colour in zip(families, colours):
             values = by_workload(results, family, "mean", name)
             speed = math.exp(statistics.fmean(values.values())) if values else 0
-            length = max(0.0, min(1.0, math.log2(max(speed, 0.25) / 0.25) / 7)) * (wide - left - 60)
+            length = max(0.0, min(1.0, math.log2(max(speed, 0.25) / 0.25) / 8)) * (wide - left - 60)
             parts.append(f'<rect x="{left}" y="{y}" width="{length:.0f}" height="5" fill="{colour}"><title>{name}, {family}: {speed:.2f}</title></rect>')
             y += 6
         y += tall // 2
     legend = "".join(f'<text x="{left + 94 * i}" y="16" fill="{colour}">{family}</text>' for i, (family, colour) in enumerate(zip(families, colours)))
     grid = ""
-    for speed in (0.25, 0.5, 1, 2, 4, 8, 16, 32):
-        x = left + math.log2(speed / 0.25) / 7 * (wide - left - 60)
+    for speed in (0.25, 0.5, 1, 2, 4, 8, 16, 32, 64):
+        x = left + math.log2(speed / 0.25) / 8 * (wide - left - 60)
         grid += f'<line x1="{x:.0f}" x2="{x:.0f}" y1="{top - 6}" y2="{y}" stroke="#ddd"/><text x="{x:.0f}" y="{y + 12}" text-anchor="middle">{speed:g}</text>'
     style = 'font-family="sans-serif" font-size="11"'
     path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {y + 20}" {style}><rect width="{wide}" height="{y + 20}" fill="white"/>{grid}{legend}{"".join(parts)}</svg>\n')
