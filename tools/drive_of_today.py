@@ -17,7 +17,8 @@ BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 # ---------------------------------------------------------------------------------------------------------------------------- drives
 # What a drive has with everything on is its preset, the size, and `on`; an effect is switched off by the keys beside it. Reads that are tried again are in no
 # preset: their shares are assumptions, as are those of the presets. What `others` adds is in no preset: an SLC cache that is
-# folded when it is full, alone and with one-shot programs; the drives that the presets are modelled on write past it.
+# folded when it is full; the drives that the presets are modelled on write past it. A mapping cache and one-shot programs need an SLC cache, so that
+# without it `client-qlc` programs page by page.
 RETRY = 'retry = {{ step_ns = {step}, states = [{{ shares = {shares} }}] }}'
 COMMANDS = "flushes, FUA, trims"  # an effect of the workload: what a file system sends
 DRIVES = {
@@ -40,14 +41,10 @@ DRIVES = {
         "units": 16, "read_us": 75, "write_mb_s": 603, "on": {"retry": RETRY.format(step=75_000, shares=[0.8, 0.15, 0.05])},
         "effects": {
             "SLC cache": {"slc.static_blocks": 0, "slc.dynamic": "false", "geometry.blocks_per_plane": 342},
+            "one-shot programs": {"nand.one_shot_pages": 1, "nand.program_ns": 870_000, "nand.iterations": 9},
             "page types": {"nand.read_ns": 75_000}, "retries": {"retry": None}, COMMANDS: {},
         },
-        "others": {
-            "folding when full": {"slc.full": '"fold"'},
-            "one-shot programs and folding": {
-                "slc.full": '"fold"', "nand.one_shot_pages": 3, "nand.program_ns": 2_610_000, "nand.iterations": 26,
-            },
-        },
+        "others": {"folding when full": {"slc.full": '"fold"'}},
     },
     "client-qlc": {
         "preset": "client-qlc",
@@ -57,16 +54,15 @@ DRIVES = {
         },
         "units": 4, "read_us": 125, "write_mb_s": 119, "on": {"retry": RETRY.format(step=125_000, shares=[0.6, 0.25, 0.15])},
         "effects": {
-            "SLC cache": {"slc.static_blocks": 0, "slc.dynamic": "false", "geometry.blocks_per_plane": 345},
+            "SLC cache": {
+                "slc.static_blocks": 0, "slc.dynamic": "false", "geometry.blocks_per_plane": 345,
+                "nand.one_shot_pages": 1, "nand.program_ns": 2_200_000, "nand.iterations": 11,
+            },
+            "one-shot programs": {"nand.one_shot_pages": 1, "nand.program_ns": 2_200_000, "nand.iterations": 11},
             "mapping cache": {"mapping.entries": 2_000_000, "mapping.host_entries": 0, "mapping.start": '"warm"'},
             "page types": {"nand.read_ns": 125_000}, "retries": {"retry": None}, COMMANDS: {},
         },
-        "others": {
-            "folding when full": {"slc.full": '"fold"'},
-            "one-shot programs and folding": {
-                "slc.full": '"fold"', "nand.one_shot_pages": 4, "nand.program_ns": 8_800_000, "nand.iterations": 44,
-            },
-        },
+        "others": {"folding when full": {"slc.full": '"fold"'}},
     },
 }
 

@@ -151,9 +151,9 @@ fn the_hashes_of_the_presets() {
         ("sos-msst13", "50277ff3e1b927b6"),
         ("cosmos-openssd", "8266b6e1b2ecfbcb"),
         ("modern-tlc", "99578b2a46cf21c0"),
-        ("datacenter-tlc", "921648a6a802d533"),
-        ("client-tlc", "bb4e84afadb8db17"),
-        ("client-qlc", "2451793c26bfe07f"),
+        ("datacenter-tlc", "43751fbb934b3cb1"),
+        ("client-tlc", "ec5c96c1eeb2cde4"),
+        ("client-qlc", "849a7efc9aa57014"),
         ("unit-cycle", "1da24e5dfee0f669"),
     ];
     assert_eq!(hashes.iter().map(|(name, hash)| (*name, hash.as_str())).collect::<Vec<_>>(), kept);
