@@ -291,7 +291,8 @@ impl Policy {
     fn next_of_idle(&mut self, board: &Board, unit: UnitId, state: &Unit) -> Action {
         let (waiting, gc_waits) = (state.user_waiting(), state.gc.any());
         if waiting == 0 && !gc_waits {
-            return Action::Stay;
+            // The write that a collection goes before may have been trimmed: it is ended here, since nothing else is asked for.
+            return if state.foreground_gc.is_open() { Action::Collect } else { Action::Stay };
         }
         if state.foreground_gc.is_open() {
             return self.next_of_foreground_gc(board, unit, state);

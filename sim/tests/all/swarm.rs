@@ -53,8 +53,8 @@ fn watched<T>(complaint: &str, job: impl FnOnce() -> T) -> T {
 /// only rewrites of translation pages make pages invalid. Each move of a logical page changes an entry, which is held no longer when
 /// collection comes round to it again, and so costs a rewrite; a rewrite takes the other changed entries of its translation page along, at
 /// most those that are held, and with one-shot programs up to a wordline, the rest of which is pads. Nothing is gained if rewrites take the
-/// pages that are freed. Where pages may go to any
-/// plane, or blocks in SLC mode hold a part of them, the pages of a plane can be valid but for one of each block.
+/// pages that are freed. Where pages may go to any plane, or blocks in SLC mode hold a part of them, the pages of a plane can be valid but for
+/// one of each block.
 fn map_can_keep_busy(config: &Config, recipe: &Recipe) -> bool {
     let Some(mapping) = &config.mapping else { return false };
     let (logical, stored) = (f64::from(config.ftl.logical_pages), f64::from(config.stored_pages()));
@@ -67,6 +67,13 @@ fn map_can_keep_busy(config: &Config, recipe: &Recipe) -> bool {
     let changed = 1.0 + f64::from(mapping.entries_per_page - 1) * held;
     let rewrites = valid * logical / stored / changed;
     rewrites * f64::from(config.nand.one_shot_pages) >= 1.0 - valid
+}
+
+/// Whether a run may be stopped by this error: where pages may go to any plane, all can gather in one; and each page that collection moves can
+/// cost a translation page.
+fn is_legal_end(why: &str, config: &Config, recipe: &Recipe) -> bool {
+    let out_of_space = why.contains("drive out of space") && moves_pages(recipe);
+    out_of_space || why.contains("the map keeps the drive busy") && map_can_keep_busy(config, recipe)
 }
 
 /// The number of failures after which a swarm stops.
@@ -101,7 +108,7 @@ fn swarm(
             let what =
                 format!("{recipe:?}\n{mix:?}\n{}", if runs == 1 { format!("{config:#?}") } else { String::new() });
             format!(
-                "SWARM_SEED={seed} SWARM_RUNS=1 cargo test -p flashlane-sim --test all swarm::{kind}: {why}\n{what}"
+                "SWARM_SEED={seed} SWARM_RUNS=1 cargo test -p flashlane-sim --test all swarm::{kind} -- --include-ignored: {why}\n{what}"
             )
         };
         let outcome = watched(&fail("does not come to an end"), || {
@@ -121,12 +128,7 @@ fn swarm(
                     Err(why) => failures.push(fail(&why)),
                 }
             }
-            // Where pages may go to any plane, all can gather in one; reported as out of space, that is a legal end.
-            Ok(Err(why)) if why.contains("drive out of space") && moves_pages(&recipe) => full += 1,
-            // Each page that collection moves can cost a translation page; reported, a legal end.
-            Ok(Err(why)) if why.contains("the map keeps the drive busy") && map_can_keep_busy(&config, &recipe) => {
-                full += 1
-            }
+            Ok(Err(why)) if is_legal_end(&why, &config, &recipe) => full += 1,
             Ok(Err(why)) => failures.push(fail(&why)),
             Err(_) => failures.push(fail("a panic, see above")),
         }

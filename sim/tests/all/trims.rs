@@ -246,3 +246,27 @@ fn trims_that_do_not_fit_are_refused() {
     assert_eq!(refusal(0, 0), Some(Refusal::Empty));
     assert_eq!(refusal(0, 4_000 * 8_192), None, "a trim has no limit of size");
 }
+
+/// The 21st write of each of two chips opens the sixth of its eight blocks, so one without data is erased before its next write. That of the first is
+/// trimmed meanwhile; the last write, which waits for a chip, begins there when the erase has ended.
+#[test]
+fn a_chip_whose_write_is_trimmed_takes_another_after_the_erase() {
+    const ERASE: u64 = 3_800_000;
+    let mut config = drive(Precondition::Fresh);
+    config.geometry.channels = 2;
+    (config.geometry.blocks_per_plane, config.geometry.pages_per_block) = (8, 4);
+    config.ftl.logical_pages = 16;
+    let mut late = recipe("late", &[("gc_pages", 100)]);
+    late.answers.push((Question::Collect, "write-triggered".to_owned()));
+    let mut lines: Vec<(u64, Op, &[u32])> = (0..40).map(|n| (n * 10 * MS, Write, &[0u32][..])).collect();
+    let begin = 400 * MS;
+    let trim = begin + PROGRAM + MS;
+    let pages: [&[u32]; 5] = [&[0], &[1], &[2], &[3], &[4]];
+    lines.extend((0..5).map(|n| (begin + n as u64, Write, pages[n])));
+    lines.push((trim, Trim, pages[2]));
+    let (done, totals) = ends_under(&config, &late, &lines);
+    let erased = begin + PROGRAM + ERASE;
+    assert_eq!(done[40..42], [begin + PROGRAM, begin + 1 + PROGRAM]);
+    assert_eq!(done[42..], [trim, erased + 1 + PROGRAM, erased + PROGRAM, trim + COMMAND]);
+    assert_eq!((totals.erases, totals.user_programs), (2, 44));
+}

@@ -256,6 +256,8 @@ impl Gc {
         let erase = self.begin_erase(unit, state);
         if erase.is_none() {
             state.board.units[u].foreground_gc.close();
+            // A unit whose write is gone may take another now.
+            state.agenda.open |= state.board.units[u].user_waiting() == 0 && state.board.any_unplaced();
         }
         erase
     }
