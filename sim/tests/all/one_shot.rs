@@ -1,7 +1,6 @@
 //! One-shot programs (model 0.15): exact scenes, and a plain model of random writes, flushes and reads.
 
 mod behind_cache;
-mod cache_model;
 mod model;
 
 use crate::common::play::{TestRequest, ends_under, flush, fua, page};

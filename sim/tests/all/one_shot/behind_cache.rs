@@ -169,7 +169,7 @@ fn a_command_works_cells_of_one_kind() {
     assert_eq!((programs(&totals), cells(&totals)), ((6, Some(2)), (5, 1)));
 }
 
-/// A full drive whose map lies on the flash, four entries to a translation page.
+/// A drive filled to 100 % whose map lies on the flash, with four entries a translation page.
 fn with_a_map(entries: u32) -> Config {
     let mut config = cached();
     config.ftl.logical_pages = 400;

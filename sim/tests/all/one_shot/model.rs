@@ -1,58 +1,110 @@
-//! A plain model of one plane with one-shot programs behind a page buffer, written apart from the engine, and random requests against it.
+//! A plain model of one plane with one-shot programs behind a page buffer, and behind an SLC cache that is passed by when it is full, written apart
+//! from the engine, and random requests against both.
 //!
-//! The plane serves what waits in the order in which it came: reads, and wordlines once they are full or padded. The model knows no blocks:
-//! nothing is collected in its scenes.
+//! The plane does one thing at a time: a fold to its end once it is begun, else what waits in the order in which it came. The model knows no events and no
+//! translation layer; scenes in which native blocks would have to be collected are left out.
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::behind_cache::{SLC_ERASE, SLC_PROGRAM, SLC_READ, cached};
 use super::{MEMORY, PAGE, PROGRAM, READ, drive};
-use crate::common::play::{self, TestRequest, Touch, Wake};
+use crate::common::play::{self, RunResult, TestRequest, Touch, Wake};
 use crate::common::recipe;
 use flashlane_core::Duration;
 use flashlane_core::Op::{self, Flush, Read, Write};
-use flashlane_ssd::config::{Buffer, Config};
+use flashlane_sched::catalogue::{Question, Recipe};
+use flashlane_ssd::SlcTotals;
+use flashlane_ssd::config::{Buffer, Config, SlcCache};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
 /// A request of one page, or a flush; whether it has FUA.
-pub(super) type OnePage = (u64, Op, u64, bool);
+type OnePage = (u64, Op, u64, bool);
 
 /// A page in the buffer.
 #[derive(Clone, Copy, PartialEq)]
 enum Page {
     Gathered,
-    /// In a wordline that waits or runs; written again since.
+    /// Its program waits or runs; written again since.
     Leaving(bool),
 }
 
 enum Work {
     Read(usize),
+    /// A page that goes to the cache.
+    ToCache(u64),
     Wordline(Vec<u64>),
+    FoldRead,
+    FoldProgram(Vec<u64>),
+    Erase,
+}
+
+/// A block in SLC mode: its pages, each with the number of its program, and whether it is native once erased.
+#[derive(Default)]
+struct Block {
+    pages: Vec<(u64, u64)>,
+    is_native: bool,
 }
 
 struct Plane<'a> {
     asks: &'a [OnePage],
-    capacity: usize,
+    buffer_pages: usize,
+    slc: Option<SlcCache>,
+    /// Pages of a block in SLC mode, of a native one, and of a wordline.
+    block: usize,
+    native: usize,
     wordline: usize,
     wait: Option<u64>,
+    start_blocks: u32,
+    // The buffer.
     buffer: BTreeMap<u64, Page>,
     gathered: Vec<u64>,
     since: u64,
     /// Something waits for a page that is gathered.
     is_awaited: bool,
-    queue: VecDeque<Work>,
-    running: Option<(u64, Work)>,
     /// Writes that wait for space.
     waiting: VecDeque<usize>,
     /// Requests that wait for programs of pages: the request, the page, how many programs.
     owed: Vec<(usize, u64, u32)>,
+    // The plane.
+    queue: VecDeque<Work>,
+    folding: VecDeque<Work>,
+    running: Option<(u64, Work)>,
+    due: Option<u64>,
+    folds_on: bool,
+    // The blocks.
+    free: u32,
+    free_static: u32,
+    /// Pages left in the open native blocks: of writes, and of folds.
+    left: [usize; 2],
+    open: Option<Block>,
+    filled: VecDeque<Block>,
+    folded: Option<Block>,
+    /// Where a page lies: the number of its program, and whether in SLC mode.
+    last: BTreeMap<u64, (u64, bool)>,
+    written: u64,
     ends: Vec<u64>,
-    programs: u64,
+    totals: SlcTotals,
     padded: u64,
+    is_short: bool,
 }
 
 impl Plane<'_> {
+    /// Pages that the cache has besides those for which programs wait.
+    fn cache_has_page(&self) -> bool {
+        let Some(slc) = &self.slc else { return false };
+        let native = self.filled.iter().chain(&self.open).chain(&self.folded).filter(|block| block.is_native).count();
+        let limit = if slc.dynamic { slc.dynamic_limit as usize } else { 0 };
+        let spare = (self.free.saturating_sub(self.start_blocks) as usize).min(limit.saturating_sub(native));
+        let open = self.open.as_ref().map_or(0, |block| self.block - block.pages.len());
+        let waiting = self.queue.iter().filter(|work| matches!(work, Work::ToCache(_))).count();
+        open + (self.free_static as usize + spare) * self.block > waiting
+    }
+
     fn gather(&mut self, now: u64, page: u64) {
+        if self.cache_has_page() {
+            return self.program_cached(page);
+        }
         if self.gathered.is_empty() {
             (self.since, self.is_awaited) = (now, false);
         }
@@ -63,12 +115,15 @@ impl Plane<'_> {
         }
     }
 
+    fn program_cached(&mut self, page: u64) {
+        self.buffer.insert(page, Page::Leaving(false));
+        self.queue.push_back(Work::ToCache(page));
+    }
+
     fn close(&mut self) {
         for page in &self.gathered {
             self.buffer.insert(*page, Page::Leaving(false));
         }
-        self.programs += self.gathered.len() as u64;
-        self.padded += (self.wordline - self.gathered.len()) as u64;
         self.queue.push_back(Work::Wordline(std::mem::take(&mut self.gathered)));
     }
 
@@ -84,7 +139,7 @@ impl Plane<'_> {
     /// Stores the page of a write; false if there is no space.
     fn store(&mut self, now: u64, n: usize) -> bool {
         let (_, _, page, fua) = self.asks[n];
-        let is_full = self.buffer.len() == self.capacity;
+        let is_full = self.buffer.len() == self.buffer_pages;
         match self.buffer.get_mut(&page) {
             Some(Page::Gathered) => {}
             Some(Page::Leaving(again)) => *again = true,
@@ -103,19 +158,12 @@ impl Plane<'_> {
     fn arrives(&mut self, now: u64, n: usize) {
         let (_, op, page, _) = self.asks[n];
         match op {
-            Read => {
-                let waits = self.waiting.iter().any(|&write| self.asks[write].2 == page);
-                if waits || self.buffer.contains_key(&page) {
-                    self.ends[n] = now + MEMORY;
-                } else {
-                    self.queue.push_back(Work::Read(n));
-                }
+            Read if self.buffer.contains_key(&page) || self.waiting.iter().any(|&n| self.asks[n].2 == page) => {
+                self.ends[n] = now + MEMORY;
             }
-            Write => {
-                if !self.waiting.is_empty() || !self.store(now, n) {
-                    self.waiting.push_back(n);
-                }
-            }
+            Read => self.queue.push_back(Work::Read(n)),
+            Write if self.waiting.is_empty() && self.store(now, n) => {}
+            Write => self.waiting.push_back(n),
             _ => {
                 let owed: Vec<_> = self.buffer.keys().map(|&page| (n, page, self.owes(page))).collect();
                 if owed.is_empty() {
@@ -150,24 +198,140 @@ impl Plane<'_> {
         }
     }
 
+    /// Takes a wordline of native cells for `pages` in the open block of writes (`stream` 0) or of folds (1).
+    fn take_native(&mut self, stream: usize, pages: &[u64]) {
+        if self.left[stream] == 0 {
+            self.free -= 1;
+            self.left[stream] = self.native;
+        }
+        self.left[stream] -= self.wordline;
+        self.padded += (self.wordline - pages.len()) as u64;
+        self.is_short |= self.free < self.start_blocks;
+    }
+
+    /// Takes a page of the cache; false if it has none.
+    fn take_cached(&mut self, page: u64) -> bool {
+        if self.open.is_none() && self.free_static > 0 {
+            self.free_static -= 1;
+            self.open = Some(Block::default());
+        } else if self.open.is_none() {
+            if !self.cache_has_page() {
+                return false;
+            }
+            self.free -= 1;
+            self.open = Some(Block { is_native: true, ..Block::default() });
+        }
+        let block = self.open.as_mut().expect("it is open");
+        block.pages.push((page, self.written));
+        if block.pages.len() == self.block {
+            self.filled.extend(self.open.take());
+        }
+        true
+    }
+
+    /// The time that a work takes, which begins: pages get their places.
+    fn begin(&mut self, work: &Work) -> u64 {
+        let (time, pages) = match work {
+            Work::Read(n) => {
+                let is_cached = self.last.get(&self.asks[*n].2).is_some_and(|place| place.1);
+                (if is_cached { SLC_READ } else { READ }, 1)
+            }
+            Work::ToCache(page) => {
+                self.written += 1;
+                let is_cached = self.take_cached(*page);
+                self.last.insert(*page, (self.written, is_cached));
+                if is_cached {
+                    self.totals.programs += 1;
+                    (SLC_PROGRAM, 1)
+                } else {
+                    self.totals.direct += 1;
+                    self.take_native(0, &[*page]);
+                    (PROGRAM, 1)
+                }
+            }
+            Work::Wordline(pages) => {
+                self.take_native(0, pages);
+                for page in pages {
+                    self.written += 1;
+                    self.last.insert(*page, (self.written, false));
+                }
+                self.totals.direct += pages.len() as u64;
+                (PROGRAM, pages.len() as u64)
+            }
+            Work::FoldRead => (SLC_READ, 1),
+            Work::FoldProgram(pages) => {
+                self.take_native(1, pages);
+                for page in pages {
+                    self.last.get_mut(page).expect("it was written").1 = false;
+                }
+                self.totals.folded += pages.len() as u64;
+                (PROGRAM, pages.len() as u64)
+            }
+            Work::Erase => (SLC_ERASE, 0),
+        };
+        time + pages * PAGE
+    }
+
+    /// A fold of the block that was filled first, if there is one.
+    fn fold(&mut self) {
+        let Some(block) = self.filled.pop_front() else { return };
+        let valid = block.pages.iter().filter(|page| self.last[&page.0].0 == page.1).map(|page| page.0);
+        let valid: Vec<u64> = valid.collect();
+        for pages in valid.chunks(self.wordline) {
+            self.folding.extend(pages.iter().map(|_| Work::FoldRead));
+            self.folding.push_back(Work::FoldProgram(pages.to_vec()));
+        }
+        self.folding.push_back(Work::Erase);
+        self.totals.folds += 1;
+        self.folded = Some(block);
+    }
+
+    fn end(&mut self, now: u64, work: Work) {
+        match work {
+            Work::FoldRead | Work::FoldProgram(_) => return,
+            Work::Erase => {
+                let is_native = self.folded.take().is_some_and(|block| block.is_native);
+                self.free += u32::from(is_native);
+                self.free_static += u32::from(!is_native);
+                self.folds_on &= self.queue.is_empty();
+                if self.folds_on {
+                    self.fold();
+                }
+                return;
+            }
+            Work::Read(n) => self.ends[n] = now,
+            Work::ToCache(page) => self.programmed(now, page),
+            Work::Wordline(pages) => pages.into_iter().for_each(|page| self.programmed(now, page)),
+        }
+        self.folds_on = false;
+        self.due = self.slc.as_ref().and_then(|slc| slc.idle).map(|idle| now + idle.ns());
+    }
+
     fn deadline(&self) -> u64 {
         let waits = self.wait.filter(|_| !self.gathered.is_empty());
         waits.map_or(u64::MAX, |wait| self.since + wait)
     }
 
-    fn run(&mut self) {
+    /// Serves everything. Returns whether no native block had to be collected.
+    fn run(&mut self) -> bool {
         let mut arrived = 0;
-        loop {
+        while !self.is_short {
             let arrival = self.asks.get(arrived).map_or(u64::MAX, |ask| ask.0);
             let end = self.running.as_ref().map_or(u64::MAX, |running| running.0);
-            let now = arrival.min(end).min(self.deadline());
+            let now = arrival.min(end).min(self.deadline()).min(self.due.unwrap_or(u64::MAX));
             if now == u64::MAX {
-                return;
+                break;
             }
-            if end == now {
-                match self.running.take().expect("it ends").1 {
-                    Work::Read(n) => self.ends[n] = now,
-                    Work::Wordline(pages) => pages.into_iter().for_each(|page| self.programmed(now, page)),
+            if end == now
+                && let Some((_, work)) = self.running.take()
+            {
+                self.end(now, work);
+            }
+            if self.due == Some(now) {
+                self.due = None;
+                self.folds_on |= self.running.is_none() && self.queue.is_empty();
+                if self.folds_on && self.folding.is_empty() {
+                    self.fold();
                 }
             }
             while self.asks.get(arrived).is_some_and(|ask| ask.0 == now) {
@@ -175,22 +339,29 @@ impl Plane<'_> {
                 arrived += 1;
             }
             if !self.gathered.is_empty() && (self.is_awaited || self.deadline() <= now) {
-                self.close();
+                while !self.gathered.is_empty() && self.cache_has_page() {
+                    let page = self.gathered.remove(0);
+                    self.program_cached(page);
+                }
+                if !self.gathered.is_empty() {
+                    self.close();
+                }
             }
             if self.running.is_none()
-                && let Some(work) = self.queue.pop_front()
+                && let Some(work) = self.folding.pop_front().or_else(|| self.queue.pop_front())
             {
-                let time = match &work {
-                    Work::Read(_) => READ + PAGE,
-                    Work::Wordline(pages) => pages.len() as u64 * PAGE + PROGRAM,
-                };
+                let time = self.begin(&work);
                 self.running = Some((now + time, work));
             }
         }
+        let blocks = self.filled.iter().chain(&self.open);
+        let valid = |page: &&(u64, u64)| self.last[&page.0].0 == page.1;
+        self.totals.valid = blocks.flat_map(|block| &block.pages).filter(valid).count() as u64;
+        !self.is_short
     }
 }
 
-pub(super) fn asks(random: &mut Pcg64Mcg) -> Vec<OnePage> {
+fn asks(random: &mut Pcg64Mcg) -> Vec<OnePage> {
     let mut below = |n: u64| random.next_u64() % n;
     let (span, reads, flushes, fua) = (1 + below(40), below(50), below(15), below(15));
     let gap = [1, 50_000, 500_000, 2_000_000][below(4) as usize];
@@ -210,7 +381,7 @@ pub(super) fn asks(random: &mut Pcg64Mcg) -> Vec<OnePage> {
 }
 
 /// The request as it is sent.
-pub(super) fn request(&(at, op, page, fua): &OnePage) -> TestRequest {
+fn request(&(at, op, page, fua): &OnePage) -> TestRequest {
     let touch = match op {
         Flush => Touch::Bytes(0, 0),
         _ if fua => Touch::Fua(page * 8_192, 8_192),
@@ -219,59 +390,133 @@ pub(super) fn request(&(at, op, page, fua): &OnePage) -> TestRequest {
     TestRequest { at, flow: 0, op, touch }
 }
 
-/// A drive, and how many pages its buffer has.
-fn any_drive(random: &mut Pcg64Mcg) -> (Config, usize) {
-    let mut below = |n: u64| random.next_u64() % n;
-    let mut config = drive();
-    config.nand.one_shot_pages = 2 + below(3) as u32;
+/// Wordlines of another size, another wait, and a buffer.
+fn vary(config: &mut Config, random: &mut Pcg64Mcg) {
+    let mut below = |n: u64| (random.next_u64() % n) as u32;
+    config.nand.one_shot_pages = 2 + below(3);
     config.nand.one_shot_wait =
-        [None, Some(0), Some(300_000), Some(3_000_000)][below(4) as usize].map(Duration::from_ns);
-    let pages = config.nand.one_shot_pages + below(12) as u32;
-    config.buffer = Some(Buffer::plain(pages, 0));
-    config.check().expect("a legal device");
-    (config, pages as usize)
+        [None, Some(0), Some(300_007), Some(3_000_007)][below(4) as usize].map(Duration::from_ns);
+    config.buffer = Some(Buffer::plain(config.nand.one_shot_pages + below(12), 0));
 }
 
-/// Every request ends in the engine when it does in the model, and as many pages are programmed and padded.
+/// A drive without an SLC cache.
+fn any_drive(random: &mut Pcg64Mcg) -> Config {
+    let mut config = drive();
+    vary(&mut config, random);
+    config.check().expect("a legal device");
+    config
+}
+
+/// A drive with one.
+fn any_cached_drive(random: &mut Pcg64Mcg) -> Config {
+    let mut config = cached();
+    vary(&mut config, random);
+    let mut below = |n: u64| (random.next_u64() % n) as u32;
+    let slc = config.slc.as_mut().expect("a cache");
+    slc.bits = config.nand.one_shot_pages;
+    (slc.static_blocks, slc.dynamic) = [(1, false), (3, false), (2, true), (0, true)][below(4) as usize];
+    slc.dynamic_limit = [u32::MAX, 1 + below(9)][below(2) as usize];
+    slc.idle = [None, Some(500_003), Some(4_000_003)][below(3) as usize].map(Duration::from_ns);
+    config.geometry.blocks_per_plane = 16 + below(60);
+    config.ftl.logical_pages = 48;
+    config.check().expect("a legal device");
+    config
+}
+
+/// The plane of a device, erased. Without a cache its blocks are never counted.
+fn plane<'a>(config: &Config, asks: &'a [OnePage]) -> Plane<'a> {
+    let slc = config.slc.clone();
+    let free_static = slc.as_ref().map_or(0, |slc| slc.static_blocks);
+    Plane {
+        asks,
+        buffer_pages: config.buffer.as_ref().expect("a buffer").pages as usize,
+        block: slc.as_ref().map_or(0, |slc| (config.geometry.pages_per_block / slc.bits) as usize),
+        native: config.geometry.pages_per_block as usize,
+        wordline: config.nand.one_shot_pages as usize,
+        wait: config.nand.one_shot_wait.map(Duration::ns),
+        start_blocks: if slc.is_some() { config.gc.start_blocks } else { 0 },
+        buffer: BTreeMap::new(),
+        gathered: Vec::new(),
+        since: 0,
+        is_awaited: false,
+        waiting: VecDeque::new(),
+        owed: Vec::new(),
+        queue: VecDeque::new(),
+        folding: VecDeque::new(),
+        running: None,
+        due: None,
+        folds_on: false,
+        free: if slc.is_some() { config.geometry.blocks_per_plane - free_static } else { u32::MAX },
+        free_static,
+        slc,
+        left: [0, 0],
+        open: None,
+        filled: VecDeque::new(),
+        folded: None,
+        last: BTreeMap::new(),
+        written: 0,
+        ends: vec![0; asks.len()],
+        totals: SlcTotals::default(),
+        padded: 0,
+        is_short: false,
+    }
+}
+
+/// Plays the requests, each of which ends when it does in the model.
+fn compare(scene: u32, config: &Config, recipe: &Recipe, model: &Plane<'_>) -> RunResult {
+    let asks = model.asks;
+    let requests: Vec<TestRequest> = asks.iter().map(request).collect();
+    let result = play::play(config, recipe, &requests, Wake::Plain);
+    let mut ends = vec![0; asks.len()];
+    result.completions.iter().for_each(|c| ends[c.id.0 as usize] = c.done.ns());
+    if let Some(first) = (0..ends.len()).find(|&n| ends[n] != model.ends[n]) {
+        let (own, of_model, Config { nand, slc, buffer, .. }) = (ends[first], model.ends[first], config);
+        let (pages, wait) = (nand.one_shot_pages, nand.one_shot_wait);
+        panic!(
+            "scene {scene}: request {first} of {asks:?} ends at {own}, in the model at {of_model}; {pages}, {wait:?}, {buffer:?}, {slc:?}"
+        );
+    }
+    result
+}
+
+/// Without an SLC cache as many pages are programmed and padded as well.
 #[test]
 fn random_requests_end_as_in_the_plain_model() {
     let mut random = Pcg64Mcg::new(0x0e5407);
     let (mut programs, mut padded) = (0, 0);
     for scene in 0..1_500 {
-        let (config, capacity) = any_drive(&mut random);
+        let config = any_drive(&mut random);
         let asks = asks(&mut random);
-        let mut plane = Plane {
-            asks: &asks,
-            capacity,
-            wordline: config.nand.one_shot_pages as usize,
-            wait: config.nand.one_shot_wait.map(Duration::ns),
-            buffer: BTreeMap::new(),
-            gathered: Vec::new(),
-            since: 0,
-            is_awaited: false,
-            queue: VecDeque::new(),
-            running: None,
-            waiting: VecDeque::new(),
-            owed: Vec::new(),
-            ends: vec![0; asks.len()],
-            programs: 0,
-            padded: 0,
-        };
-        plane.run();
-        let requests: Vec<TestRequest> = asks.iter().map(request).collect();
-        let result = play::play(&config, &recipe("fcfs", &[]), &requests, Wake::Plain);
-        let mut ends = vec![0; asks.len()];
-        result.completions.iter().for_each(|c| ends[c.id.0 as usize] = c.done.ns());
-        if let Some(first) = (0..ends.len()).find(|&n| ends[n] != plane.ends[n]) {
-            let (own, model, nand) = (ends[first], plane.ends[first], &config.nand);
-            let (pages, wait) = (nand.one_shot_pages, nand.one_shot_wait);
-            panic!(
-                "scene {scene}: request {first} of {asks:?} ends at {own}, in the model at {model}; {capacity}, {pages}, {wait:?}"
-            );
-        }
-        let totals = (result.totals.user_programs, result.totals.padded);
-        assert_eq!(totals, (plane.programs, Some(plane.padded)), "scene {scene}: {asks:?}");
-        (programs, padded) = (programs + plane.programs, padded + plane.padded);
+        let mut model = plane(&config, &asks);
+        assert!(model.run(), "it has blocks without end");
+        let totals = compare(scene, &config, &recipe("fcfs", &[]), &model).totals;
+        let (made, pads) = (model.totals.direct, model.padded);
+        assert_eq!((totals.user_programs, totals.padded), (made, Some(pads)), "scene {scene}: {asks:?}");
+        (programs, padded) = (programs + made, padded + pads);
     }
     assert!(programs > 30_000 && padded > 5_000, "{programs} pages programmed, {padded} padded");
+}
+
+/// With one the cache has done the same.
+#[test]
+fn random_requests_behind_a_cache_end_as_in_the_plain_model() {
+    let mut random = Pcg64Mcg::new(0x51c_0e5);
+    let mut atomic = recipe("fcfs", &[]);
+    atomic.answers.push((Question::Collect, "atomic".to_owned()));
+    let (mut scenes, mut direct, mut folds, mut padded) = (0, 0, 0, 0);
+    for scene in 0..1_500 {
+        let config = any_cached_drive(&mut random);
+        let asks = asks(&mut random);
+        let mut model = plane(&config, &asks);
+        if !model.run() {
+            continue;
+        }
+        let totals = compare(scene, &config, &atomic, &model).totals;
+        let own = (totals.slc, totals.padded);
+        assert_eq!(own, (Some(model.totals), Some(model.padded)), "scene {scene}: {asks:?}; {:?}", config.slc);
+        scenes += 1;
+        (direct, folds, padded) = (direct + model.totals.direct, folds + model.totals.folds, padded + model.padded);
+    }
+    println!("{scenes} scenes, {direct} pages in native cells, {folds} folds, {padded} pads");
+    assert!(scenes > 700 && direct > 5_000 && folds > 1_000 && padded > 3_000, "{scenes} {direct} {folds} {padded}");
 }
