@@ -232,7 +232,7 @@ impl Slc {
         }
     }
 
-    /// Pages that the cache of a plane has for writes before a block is erased: at least so many.
+    /// A lower bound of the pages that the cache of a plane has for writes before a block is erased.
     fn pages_left(&self, plane: PlaneId, choice: &mut Choice, pages: &Pages) -> u32 {
         let cache = &self.planes[plane.index()];
         let written = cache.open.map_or(Some(self.pages), |block| pages.written(pages.block(plane, block)));

@@ -51,8 +51,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Those of a device of this geometry whose operations take no time, with one priority and every option and limit off: for tests and
-    /// examples to change.
+    /// The facts of a device with this geometry whose operations take no time, with one priority and every option and limit off, for tests
+    /// and examples to change.
     pub fn plain(geometry: Geometry) -> Facts {
         Facts {
             geometry,

@@ -133,7 +133,7 @@ pub struct Transaction {
     /// A read: further steps that the array takes to read its page. Known once it has been dispatched.
     pub retries: u8,
     /// Whether its block is in SLC mode, which sets its array time. Known once it has been dispatched; of a waiting program, whether a page of
-    /// the SLC cache is kept for it.
+    /// the SLC cache is reserved for it.
     pub slc: bool,
     /// A waiting write that waits for no older one of its page: the plane that has the page now, its home plane if it has never been written.
     /// Kept for answers that declare it ([`Keeps::page_planes`](crate::decide::Keeps::page_planes)).

@@ -1,9 +1,9 @@
 //! Keys that have no effect beside the others: of an SLC cache where there is none, of garbage collection's `d-choices` under another
 //! `victim`.
 //!
-//! Owns the rules. Such a key is an error where the scenario gives it, unless the scenario also gives the key that switches it off, as a
-//! sweep over that key does, or the preset is set from outside, as in a sweep over presets: then it is worth a warning. What a preset gives is neither, nor is a key with the preset's own value, so that
-//! tables of a preset can be copied.
+//! Owns the rules. Such a key is an error where the scenario gives it. It is a warning if the scenario also gives the key that switches it
+//! off, as a sweep over that key does, or if the preset is set from outside, as in a sweep over presets. What a preset gives is neither, nor
+//! is a key with the preset's own value, so that tables of a preset can be copied.
 
 use flashlane_core::geometry::UnitKind;
 use serde_json::Value;

@@ -1,5 +1,5 @@
 //! Wordlines that wait for their program (model 0.15): which pages follow the one that is in a queue. Programs that go to the SLC cache instead: how many
-//! of its pages are kept for them.
+//! of its pages are reserved for them.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -11,45 +11,45 @@ use crate::config::Config;
 use crate::policy::Known;
 use crate::shared::State;
 
-/// How many pages of the SLC cache are kept for programs that wait, by plane; one number where writes get their planes only at dispatch. None is
-/// kept unless other pages are gathered to wordlines.
+/// How many pages of the SLC cache are reserved for programs that wait, by plane; one number where writes get their planes only at dispatch. None is
+/// reserved unless other pages are gathered to wordlines.
 #[derive(Debug, Default)]
-pub(super) struct KeptPages(Vec<u32>);
+pub(super) struct ReservedPages(Vec<u32>);
 
-impl KeptPages {
+impl ReservedPages {
     /// None, on a device of `config`.
-    pub(super) fn of_device(config: &Config, known: &Known) -> KeptPages {
+    pub(super) fn of_device(config: &Config, known: &Known) -> ReservedPages {
         let planes = if known.binds_at_dispatch { 1 } else { config.geometry.planes() };
         let any = config.gathers_wordlines() && config.slc.is_some();
-        KeptPages(if any { alloc::vec![0; planes as usize] } else { Vec::new() })
+        ReservedPages(if any { alloc::vec![0; planes as usize] } else { Vec::new() })
     }
 
     fn index(&self, plane: PlaneId) -> usize {
         if self.0.len() == 1 { 0 } else { plane.index() }
     }
 
-    /// Those kept of a plane.
+    /// Those of a plane.
     pub(super) fn of(&self, plane: PlaneId) -> u32 {
         self.0[self.index(plane)]
     }
 
-    /// One more is kept.
-    pub(super) fn keep(&mut self, plane: PlaneId) {
+    /// One more is reserved.
+    pub(super) fn reserve(&mut self, plane: PlaneId) {
         let index = self.index(plane);
         self.0[index] += 1;
     }
 
-    /// One is no longer kept.
-    pub(super) fn give_up(&mut self, plane: PlaneId) {
+    /// One is no longer reserved.
+    pub(super) fn release(&mut self, plane: PlaneId) {
         let index = self.index(plane);
         self.0[index] -= 1;
     }
 
-    /// A program that one is kept for goes to another plane.
+    /// A program that one is reserved for goes to another plane.
     #[cold]
     pub(super) fn move_to(&mut self, from: PlaneId, to: PlaneId) {
-        self.give_up(from);
-        self.keep(to);
+        self.release(from);
+        self.reserve(to);
     }
 }
 

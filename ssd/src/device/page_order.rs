@@ -185,12 +185,12 @@ impl Device {
         if inherits {
             if self.state.board.txn(successor).slc {
                 let [from, to] = [successor, old].map(|id| self.state.board.txn(id).plane);
-                self.transactions.kept_pages.move_to(from, to);
+                self.transactions.reserved_pages.move_to(from, to);
             }
             inherit(old, successor, &mut self.state.board);
         }
         self.transactions.withdraw(old, &mut self.policy, &mut self.state);
-        self.give_up_cache_page(old);
+        self.release_cache_page(old);
         let board = &mut self.state.board;
         if older.is_some() {
             board.txn_mut(older).unblocks = successor;

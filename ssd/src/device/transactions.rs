@@ -8,7 +8,7 @@ use flashlane_core::transaction::{FlashOp, Stage, tag};
 use flashlane_core::{Board, Duration, FlowId, Lpn, Owner, PlaneId, Transaction, TxnId};
 
 use super::Device;
-use super::followers::{Followers, KeptPages};
+use super::followers::{Followers, ReservedPages};
 use super::overtaking::Overtaking;
 use super::page_order::QueuePlacement;
 use super::slack::{charge_from, charge_programs};
@@ -24,8 +24,8 @@ pub(super) struct Transactions {
     pub(super) overtaking: Overtaking,
     /// The further pages of each wordline that waits.
     pub(super) followers: Followers,
-    /// Pages of the SLC cache that are kept for programs.
-    pub(super) kept_pages: KeptPages,
+    /// Pages of the SLC cache that are reserved for programs.
+    pub(super) reserved_pages: ReservedPages,
     pub(super) page_bytes: u32,
     metadata_bytes: u32,
     /// Whether a write of a part of a page reads the page first.
@@ -99,7 +99,7 @@ impl Transactions {
         Transactions {
             overtaking: Overtaking::new(board),
             followers: Followers::default(),
-            kept_pages: KeptPages::of_device(config, known),
+            reserved_pages: ReservedPages::of_device(config, known),
             page_bytes: config.geometry.page_bytes,
             metadata_bytes: config.page_on_bus() - config.geometry.page_bytes,
             read_modify_write: config.ftl.read_modify_write,
@@ -216,7 +216,7 @@ impl Transactions {
         let board = &mut state.board;
         let Transaction { serial, op, priority, slc, plane: from, .. } = *board.txn(id);
         if slc {
-            self.kept_pages.move_to(from, plane);
+            self.reserved_pages.move_to(from, plane);
         }
         let (unit, slot) = board.home_of(plane);
         let queue = board.queue_for(unit, op, priority);

@@ -240,7 +240,7 @@ impl Device {
 
     /// Puts a program whose entry has been waited for into its queue, after the read of the rest of its page if that must be read.
     fn enqueue_program_late(&mut self, id: TxnId, reads_first: bool) {
-        if self.entry_of_wordline_arrived(id) {
+        if self.entry_of_pending_arrived(id) {
             return;
         }
         if reads_first && self.state.board.txn(id).tag & tag::TRIMMED == 0 {
@@ -366,7 +366,7 @@ impl Device {
         let (no_request, op, bytes) = (RequestSlot::MAX, FlashOp::Program, self.transactions.page_on_bus());
         let program = create(no_request, flow, Owner::Mapping, op, page, plane, bytes, &mut self.state);
         if self.wordlines.is_some() {
-            self.keep_cache_page(program);
+            self.reserve_cache_page(program);
         }
         let dropped = self.supersede(program, page);
         debug_assert!(dropped.is_none(), "a waiting program of a translation page takes further entries along");

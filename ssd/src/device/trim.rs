@@ -116,7 +116,7 @@ impl Device {
                 of_buffer |= owner == Owner::Buffer;
                 if self.wordlines.is_none() {
                     self.drop_program(id);
-                } else if !self.leaves_wordline_before_its_queue(id) && !self.leaves_wordline(id) {
+                } else if !self.leaves_pending_wordline(id) && !self.leaves_wordline(id) {
                     self.drop_program(id);
                     self.wordline_lost_its_lead(id);
                 }
@@ -128,7 +128,7 @@ impl Device {
 
     /// Drops a write of a trimmed page that has not begun; it is done, with those that were dropped for it.
     pub(super) fn drop_program(&mut self, id: TxnId) {
-        self.give_up_cache_page(id);
+        self.release_cache_page(id);
         let Transaction { stage, serial, owner, request, flow, lpn, on_completion, tag, .. } =
             *self.state.board.txn(id);
         if stage == Stage::Waiting {

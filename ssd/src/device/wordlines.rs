@@ -24,18 +24,8 @@ use crate::ftl::Stream;
 use crate::gc::pad;
 use crate::policy::Policy;
 
-/// A wordline of which entries of the map are looked up.
-#[derive(Debug)]
-struct AwaitsEntries {
-    /// Its pages, each with whether its entry is there.
-    pages: Vec<(TxnId, bool)>,
-}
-
-impl AwaitsEntries {
-    fn place_of(&self, id: TxnId) -> Option<usize> {
-        self.pages.iter().position(|page| page.0 == id)
-    }
-}
+/// The pages of a wordline of which entries of the map are looked up, each with whether its entry is there.
+type PendingWordline = Vec<(TxnId, bool)>;
 
 /// Pages that wait for a full wordline.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +49,7 @@ pub(super) struct Wordlines {
     /// When the first of them has waited long enough, or earlier.
     deadline: Time,
     /// Wordlines that are in no queue yet.
-    await_entries: Vec<AwaitsEntries>,
+    pending: Vec<PendingWordline>,
 }
 
 impl Wordlines {
@@ -72,13 +62,19 @@ impl Wordlines {
             lists: alloc::vec![Gathered::default(); lists as usize],
             any_awaited: false,
             deadline: Time::NEVER,
-            await_entries: Vec::new(),
+            pending: Vec::new(),
         })
     }
 
     /// The number of the list of a plane.
     fn list_of(&self, plane: PlaneId) -> usize {
         if self.lists.len() == 1 { 0 } else { plane.index() }
+    }
+
+    /// A page of a wordline that is in no queue yet: the number of the wordline, and its place there.
+    fn place_in_pending(&self, id: TxnId) -> Option<(usize, usize)> {
+        let place = |pages: &PendingWordline| pages.iter().position(|page| page.0 == id);
+        self.pending.iter().enumerate().find_map(|(n, pages)| Some((n, place(pages)?)))
     }
 
     /// When the first page that is gathered has waited long enough, or earlier.
@@ -144,7 +140,7 @@ impl Device {
     pub(super) fn gather(&mut self, lpn: Lpn, flow: FlowId) {
         let plane = self.place(lpn);
         if self.cache_has_page(plane) {
-            return self.program_gathered(lpn, flow, plane);
+            return self.program_to_cache(lpn, flow, plane);
         }
         let now = self.state.now();
         let Some(wordlines) = &mut self.wordlines else { return };
@@ -164,14 +160,14 @@ impl Device {
         }
     }
 
-    /// Whether the SLC cache of a plane has a page besides those that are kept for waiting programs. Where writes get their planes only at
+    /// Whether the SLC cache of a plane has a page besides those that are reserved for waiting programs. Where writes get their planes only at
     /// dispatch, whether that of every plane has.
     fn cache_has_page(&self, plane: PlaneId) -> bool {
         if !self.ftl.has_slc {
             return false;
         }
-        let kept = self.transactions.kept_pages.of(plane);
-        let has = |plane: PlaneId| self.ftl.slc_pages_for_writes(plane) > kept;
+        let reserved = self.transactions.reserved_pages.of(plane);
+        let has = |plane: PlaneId| self.ftl.slc_pages_for_writes(plane) > reserved;
         match self.policy.known.binds_at_dispatch {
             true => (0..self.state.board.planes.len() as u16).map(PlaneId).all(has),
             false => has(plane),
@@ -179,7 +175,7 @@ impl Device {
     }
 
     /// A page of the buffer goes to the SLC cache by itself.
-    fn program_gathered(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId) {
+    fn program_to_cache(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId) {
         self.buffer.iter_mut().for_each(|buffer| buffer.program_is_made(lpn));
         self.program_at(plane, lpn, flow);
     }
@@ -198,12 +194,12 @@ impl Device {
         self.wordlines.is_some() && !self.cache_has_page(plane)
     }
 
-    /// A page of the SLC cache is kept for a program that waits, if it is not one of a wordline.
+    /// Reserves a page of the SLC cache for a waiting program that is not one of a wordline.
     #[cold]
-    pub(super) fn keep_cache_page(&mut self, id: TxnId) {
+    pub(super) fn reserve_cache_page(&mut self, id: TxnId) {
         let txn = self.state.board.txn_mut(id);
         txn.slc = true;
-        self.transactions.kept_pages.keep(txn.plane);
+        self.transactions.reserved_pages.reserve(txn.plane);
     }
 
     /// Whether a waiting program is one of a wordline.
@@ -237,7 +233,7 @@ impl Device {
                 && let Some((lpn, flow)) = self.wordlines.as_mut().and_then(|wordlines| wordlines.take_first(number))
             {
                 let plane = if self.policy.known.binds_at_dispatch { self.place(lpn) } else { plane };
-                self.program_gathered(lpn, flow, plane);
+                self.program_to_cache(lpn, flow, plane);
             }
             self.close_wordline(number, plane);
         }
@@ -272,13 +268,11 @@ impl Device {
         for &(id, _) in &made {
             self.state.board.txn_mut(id).stage = Stage::Held;
         }
-        self.wordlines
-            .iter_mut()
-            .for_each(|wordlines| wordlines.await_entries.push(AwaitsEntries { pages: mem::take(&mut made) }));
+        self.wordlines.iter_mut().for_each(|wordlines| wordlines.pending.push(mem::take(&mut made)));
     }
 
     /// Puts the first page of a wordline into its queue, for all.
-    fn enqueue_wordline(&mut self, pages: Vec<(TxnId, bool)>) {
+    fn enqueue_wordline(&mut self, pages: PendingWordline) {
         let mut pages = pages.into_iter().map(|page| page.0);
         let Some(lead) = pages.next() else { return };
         let (followers, now) = (pages.collect::<Vec<TxnId>>(), self.state.now());
@@ -299,11 +293,10 @@ impl Device {
 
     /// The entry of a page has arrived. Returns whether it is one of a wordline, which joins its queue if it was the last.
     #[cold]
-    pub(super) fn entry_of_wordline_arrived(&mut self, id: TxnId) -> bool {
+    pub(super) fn entry_of_pending_arrived(&mut self, id: TxnId) -> bool {
         let Some(wordlines) = &mut self.wordlines else { return false };
-        let all = &mut wordlines.await_entries;
-        let Some((n, place)) = (0..all.len()).find_map(|n| Some((n, all[n].place_of(id)?))) else { return false };
-        all[n].pages[place].1 = true;
+        let Some((n, place)) = wordlines.place_in_pending(id) else { return false };
+        wordlines.pending[n][place].1 = true;
         self.enqueue_if_complete(n);
         true
     }
@@ -311,19 +304,18 @@ impl Device {
     /// Puts the wordline with this number among those that await entries into its queue, if all are there.
     fn enqueue_if_complete(&mut self, n: usize) {
         let Some(wordlines) = &mut self.wordlines else { return };
-        if wordlines.await_entries[n].pages.iter().all(|page| page.1) {
-            let AwaitsEntries { pages } = wordlines.await_entries.remove(n);
+        if wordlines.pending[n].iter().all(|page| page.1) {
+            let pages = wordlines.pending.remove(n);
             self.enqueue_wordline(pages);
         }
     }
 
     /// Takes a trimmed page out of a wordline that awaits entries. Returns whether it was in one.
     #[cold]
-    pub(super) fn leaves_wordline_before_its_queue(&mut self, id: TxnId) -> bool {
+    pub(super) fn leaves_pending_wordline(&mut self, id: TxnId) -> bool {
         let Some(wordlines) = &mut self.wordlines else { return false };
-        let all = &mut wordlines.await_entries;
-        let Some((n, place)) = (0..all.len()).find_map(|n| Some((n, all[n].place_of(id)?))) else { return false };
-        let (_, has_entry) = all[n].pages.remove(place);
+        let Some((n, place)) = wordlines.place_in_pending(id) else { return false };
+        let (_, has_entry) = wordlines.pending[n].remove(place);
         self.drop_program(id);
         if has_entry {
             // Nothing will come for it.
@@ -352,7 +344,7 @@ impl Device {
     pub(super) fn bind_wordline(&mut self, lead: TxnId) -> TxnId {
         let plane = self.state.board.txn(lead).plane;
         let is_wordline = self.is_in_wordline(lead);
-        self.give_up_cache_page(lead);
+        self.release_cache_page(lead);
         self.bind_page(lead, is_wordline);
         let mut last = lead;
         for id in self.transactions.followers.take(lead) {
@@ -393,12 +385,12 @@ impl Device {
         refused
     }
 
-    /// A program that a page of the SLC cache was kept for begins, or is dropped.
+    /// A program that a page of the SLC cache was reserved for begins, or is dropped.
     #[cold]
-    pub(super) fn give_up_cache_page(&mut self, id: TxnId) {
+    pub(super) fn release_cache_page(&mut self, id: TxnId) {
         let txn = self.state.board.txn_mut(id);
         if mem::take(&mut txn.slc) {
-            self.transactions.kept_pages.give_up(txn.plane);
+            self.transactions.reserved_pages.release(txn.plane);
         }
     }
 

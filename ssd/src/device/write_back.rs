@@ -112,7 +112,7 @@ impl Device {
         let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
         let program = create(no_request, flow, Owner::Buffer, op, lpn, plane, bytes, &mut self.state);
         if self.wordlines.is_some() {
-            self.keep_cache_page(program);
+            self.reserve_cache_page(program);
         }
         if let Some(durability) = &mut self.durability {
             durability.program_created(lpn);

@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(broken(Limits { fairness: Limit::Change(-10.0), ..none }), [What::Fairness]);
     }
 
-    /// Flushes have a limit of their own; a flow without flushes, or whose first scheduler ended none, has none.
+    /// The limit of flushes is checked for each flow that has completed some, under this scheduler and, if it is a change, under the first.
     #[test]
     fn flushes_have_their_own_limit() {
         let with = |flushes: [Option<f64>; 2]| {
