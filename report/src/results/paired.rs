@@ -74,6 +74,43 @@ pub struct PairStats {
     pub batches_mostly_faster: u32,
     /// Of the 32 batches, those in which more requests are slower than faster.
     pub batches_mostly_slower: u32,
+    /// The four quarters of the requests in order of arrival; empty with fewer than four requests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quarters: Vec<Quarter>,
+    /// In how little time, and in how few requests, most of the difference lies; null where the means are equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concentration: Option<Concentration>,
+}
+
+/// A quarter of the requests, in order of arrival.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Quarter {
+    /// Requests.
+    pub requests: u64,
+    /// Mean response time under the other scheduler, ns.
+    pub baseline_mean_ns: f64,
+    /// Mean response time under this one, ns.
+    pub mean_ns: f64,
+}
+
+/// Where the net difference of the response times lies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Concentration {
+    /// Sum of what requests gain that are faster by any amount, ns.
+    pub gained_ns: f64,
+    /// Sum of what requests lose that are slower by any amount, ns.
+    pub lost_ns: f64,
+    /// The time from the first to the last arrival is cut into 100 windows of equal length; of the windows that go the way of the net
+    /// difference, as few as hold nine tenths of it.
+    pub windows: u32,
+    /// When the first of these windows begins, ns since the start of the run.
+    pub from_ns: u64,
+    /// When the last of them ends, ns.
+    pub to_ns: u64,
+    /// Requests in these windows.
+    pub window_requests: u64,
+    /// The fewest single requests whose changes together hold nine tenths of the net difference.
+    pub requests: u64,
 }
 
 /// Pairs of requests of one size.
@@ -190,6 +227,8 @@ impl PairStats {
             batches_that_differ: chance.differ,
             batches_mostly_faster: chance.mostly_faster,
             batches_mostly_slower: chance.mostly_slower,
+            quarters: Vec::new(),
+            concentration: None,
         })
     }
 }

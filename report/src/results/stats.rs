@@ -30,6 +30,7 @@ impl Summary {
             baseline: String::new(),
             schedulers,
             skipped,
+            replications: None,
             attribution: None,
             ceiling: None,
         };

@@ -15,6 +15,7 @@ use super::decisions::Decisions;
 use super::estimation::EstimationStats;
 use super::host::HostStats;
 use super::paired::{PairStats, Paired, SlackStats, TouchedStats};
+use super::replications::Replications;
 use super::waiting_writes::WaitingWrites;
 
 /// Version of the shape; grows when a key changes its meaning or goes.
@@ -35,6 +36,9 @@ pub struct Summary {
     pub schedulers: Vec<SchedulerResult>,
     /// Schedulers asked for that did not run.
     pub skipped: Vec<Skipped>,
+    /// The same under other seeds; missing where only one scheduler ran, under one seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replications: Option<Replications>,
     /// What each decision contributes to the difference between two schedulers; only there if `flashlane attribute` made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribution: Option<Attribution>,
