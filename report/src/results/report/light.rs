@@ -15,6 +15,7 @@ pub(super) fn light(summary: &Summary) -> Summary {
         baseline: summary.baseline.clone(),
         schedulers: summary.schedulers.iter().map(of_run).collect(),
         skipped: summary.skipped.clone(),
+        replications: summary.replications.clone(),
         attribution: None,
         ceiling: None,
     }

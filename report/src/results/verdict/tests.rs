@@ -125,6 +125,8 @@ fn pairs(p: Option<f64>) -> PairStats {
         batches_that_differ: if p.is_some() { 32 } else { 1 },
         batches_mostly_faster: 16,
         batches_mostly_slower: 16,
+        quarters: Vec::new(),
+        concentration: None,
     }
 }
 
