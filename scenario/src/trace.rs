@@ -19,7 +19,7 @@ use super::words::Word;
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceFlow {
-    /// The file, relative to the scenario's folder; gz and zst are read transparently.
+    /// The file, relative to the scenario's folder; gz, zst, xz and bz2 are read as they are.
     pub path: PathBuf,
     /// Its format (`flashlane trace stat --help` lists them). Default: recognised from the content.
     #[serde(skip_serializing_if = "Option::is_none")]

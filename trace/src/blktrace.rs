@@ -11,7 +11,7 @@ use flashlane_core::Op;
 use super::action::Action;
 use super::format::record::RawRecord;
 use super::input::{Origin, Stream};
-use super::lines::broken;
+use super::packed::broken;
 use super::{TimeUnit, error};
 use flashlane_core::arrival::WorkloadError;
 

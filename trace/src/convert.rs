@@ -90,7 +90,8 @@ pub fn convert(
     }
     let mut source = TraceSource::of(origins(input)?, options, u64::MAX, true)?;
     let (file, pending) = output.parts();
-    let compression = Compression::of(pending.shown());
+    let compression =
+        Compression::of(pending.shown()).map_err(|why| error(pending.shown().display().to_string(), why))?;
     let mut lines = CompressedOutput::new(file, compression)
         .and_then(|out| LineWriter::new(out, to))
         .map_err(|e| pending.fault(&e))?;
@@ -137,11 +138,17 @@ enum Compression {
 
 impl Compression {
     /// The compression that the output's name asks for.
-    fn of(output: &Path) -> Compression {
+    ///
+    /// # Errors
+    /// One that is read and not written.
+    fn of(output: &Path) -> Result<Compression, String> {
         match output.extension().and_then(|e| e.to_str()) {
-            Some("gz") => Compression::Gz,
-            Some("zst") => Compression::Zst,
-            _ => Compression::Plain,
+            Some("gz") => Ok(Compression::Gz),
+            Some("zst") => Ok(Compression::Zst),
+            Some(other @ ("xz" | "bz2")) => {
+                Err(format!("`.{other}` is read and not written; legal is .gz, .zst, or a name without compression"))
+            }
+            _ => Ok(Compression::Plain),
         }
     }
 }

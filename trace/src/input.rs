@@ -1,16 +1,16 @@
-//! The sources of a trace's bytes: a file, the per-CPU files of a blktrace, or memory; gz and zst are recognised by
-//! magic bytes and decompressed.
+//! The sources of a trace's bytes: a file, the per-CPU files of a blktrace, or memory; compressed ones are
+//! decompressed ([`super::packed`]).
 //!
 //! Promises that the same origin can be opened again (loops, several flows on one file). Must never know a format.
 
 use std::fs::File;
-use std::io::{Chain, Cursor, ErrorKind, Read};
+use std::io::{Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::error;
-use super::gz::GzMembers;
+use super::packed::{TELLING, unpacked};
 use flashlane_core::arrival::WorkloadError;
 
 /// A source of bytes.
@@ -49,7 +49,7 @@ impl Origin {
         }
     }
 
-    /// Opens it from the start and decompresses gz and zst. Empty input is an error.
+    /// Opens it from the start and decompresses it. Empty input is an error.
     pub fn open(&self) -> Result<Stream, WorkloadError> {
         match self {
             Origin::Bytes(name, bytes) => decompressed(name, Cursor::new(Arc::clone(bytes))),
@@ -89,12 +89,12 @@ fn unreadable(name: &str, e: &std::io::Error) -> WorkloadError {
     }
 }
 
-/// `raw`, decompressed if its first bytes are those of gz or zst.
+/// `raw`, decompressed if its first bytes say that it is compressed.
 fn decompressed<R: Read + Send + 'static>(name: &str, mut raw: R) -> Result<Stream, WorkloadError> {
-    let mut magic = [0u8; 4];
+    let mut first = vec![0u8; TELLING];
     let mut got = 0;
-    while got < magic.len() {
-        match raw.read(&mut magic[got..]) {
+    while got < first.len() {
+        match raw.read(&mut first[got..]) {
             Ok(0) => break,
             Ok(n) => got += n,
             Err(e) if e.kind() == ErrorKind::Interrupted => {}
@@ -104,16 +104,8 @@ fn decompressed<R: Read + Send + 'static>(name: &str, mut raw: R) -> Result<Stre
     if got == 0 {
         return Err(error(name, "the file is empty; legal is a trace with at least one request"));
     }
-    let whole: Chain<Cursor<Vec<u8>>, R> = Cursor::new(magic[..got].to_vec()).chain(raw);
-    if magic[..got].starts_with(&[0x1f, 0x8b]) {
-        return Ok(Box::new(GzMembers::new(whole)));
-    }
-    if magic == [0x28, 0xb5, 0x2f, 0xfd] {
-        let decoder = zstd::stream::read::Decoder::new(whole)
-            .map_err(|e| error(name, format!("zst cannot be decoded here ({e})")))?;
-        return Ok(Box::new(decoder));
-    }
-    Ok(Box::new(whole))
+    first.truncate(got);
+    unpacked(first, raw).map_err(|e| error(name, format!("cannot be decompressed here ({e})")))
 }
 
 /// Whether the file at `path` can be read as often as a run needs: once for all

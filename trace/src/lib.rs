@@ -6,7 +6,7 @@
 //! schedulers or metrics: a trace ends at [`Arrival`](flashlane_core::arrival::Arrival).
 //!
 //! ```text
-//! input, gz           file, directory, bytes; gz and zst by magic
+//! input, packed, gz   file, directory, bytes; what is compressed by its first bytes
 //! lines               1 MiB chunks cut into lines
 //! window, digits      where digits, fields and the line end, for all bytes at once; digits as numbers
 //! columns             a common line without a branch a field
@@ -48,6 +48,7 @@ mod lines;
 mod merge;
 mod opening;
 mod options;
+mod packed;
 #[cfg(test)]
 mod plain_cursor;
 mod plausible;

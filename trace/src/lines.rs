@@ -9,6 +9,7 @@ use std::io::{ErrorKind, Read};
 use super::columns::REACH;
 use super::cursor::Cursor;
 use super::error;
+use super::packed::broken;
 use super::window::Window;
 use flashlane_core::arrival::WorkloadError;
 
@@ -153,13 +154,5 @@ impl Lines {
         }
         // The bytes that a cursor may access past the last line must not look like digits.
         self.buffer[self.end..self.end + PAD].fill(0);
-    }
-}
-
-/// A failed read in the user's terms.
-pub(super) fn broken(e: &std::io::Error) -> String {
-    match e.kind() {
-        ErrorKind::UnexpectedEof => format!("the compressed data ends early ({e}); legal is a complete gz or zst file"),
-        _ => format!("cannot be read on ({e}); legal is an intact file (plain, gz or zst)"),
     }
 }

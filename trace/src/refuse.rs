@@ -32,8 +32,8 @@ fn archive(sample: &[u8]) -> Option<&'static str> {
     if has(b"PK\x03\x04", 0) {
         return Some("this is a zip archive: unpack it and give one of the files in it");
     }
-    if has(b"BZh", 0) || has(b"\xfd7zXZ\0", 0) || has(b"7z\xbc\xaf\x27\x1c", 0) {
-        return Some("bz2, xz and 7z are not undone here: decompress it, or compress it as gz or zst");
+    if has(b"7z\xbc\xaf\x27\x1c", 0) {
+        return Some("this is a 7z archive: unpack it and give one of the files in it");
     }
     if has(b"PAR1", 0) {
         return Some("Parquet is not read as a trace: export it to CSV in one of the formats");

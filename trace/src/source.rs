@@ -59,7 +59,7 @@ enum State {
 impl TraceSource {
     /// Opens the trace at `path` for a drive of `capacity_bytes`.
     ///
-    /// `path` is a file (plain, gz or zst), or for a binary blktrace also the directory of its per-CPU files, their base
+    /// `path` is a file (plain or compressed), or for a binary blktrace also the directory of its per-CPU files, their base
     /// name, or `BASE.blktrace.*`.
     pub fn open(path: &Path, options: &TraceOptions, capacity_bytes: u64) -> Result<TraceSource, WorkloadError> {
         TraceSource::of(origins(path)?, options, capacity_bytes, false)
