@@ -29,7 +29,8 @@ impl RunStats {
 fn without_distributions(run: &mut SchedulerResult) {
     let of_flows = run.flows.iter_mut().map(|flow| (&mut flow.figures, flow.alone.as_mut()));
     for (figures, alone) in of_flows.chain([(&mut run.total, None)]) {
-        let FlowStats { all, read, write, commands, over_time, .. } = figures;
+        let FlowStats { all, read, write, fua_write, commands, over_time, .. } = figures;
+        *fua_write = None;
         *commands = None;
         *over_time = OverTime::default();
         [all, read, write].into_iter().flatten().chain(alone).for_each(|responses| responses.cdf = Cdf::default());

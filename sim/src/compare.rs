@@ -234,5 +234,13 @@ fn flow_info(plan: &FlowPlan) -> FlowInfo {
         FlowSource::Clone(spec) => (spec.describe(), None, false),
         FlowSource::Inline(requests) => (format!("{} requests written out", requests.len()), None, false),
     };
-    FlowInfo { name: plan.name.clone(), workload, priority: plan.priority, depth, sequential, recorded: None }
+    FlowInfo {
+        name: plan.name.clone(),
+        workload,
+        priority: plan.priority,
+        depth,
+        sequential,
+        writes_per_flush: None,
+        recorded: None,
+    }
 }

@@ -76,7 +76,7 @@ pub(super) fn example() -> Summary {
             depth: Some(8),
             sequential: true,
             priority: 1,
-            recorded: None,
+            ..FlowInfo::default()
         },
     ];
     let run = |name: &str, web: u64, batch: u64| {

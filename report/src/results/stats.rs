@@ -31,6 +31,7 @@ impl Summary {
             schedulers,
             skipped,
             replications: None,
+            deciding: Vec::new(),
             attribution: None,
             ceiling: None,
         };
@@ -192,6 +193,7 @@ impl FlowStats {
             all: ResponseStats::of(&metrics.response_all(), bytes, rates(&BOTH)),
             read: direction(Op::Read),
             write: direction(Op::Write),
+            fua_write: None,
             commands: CommandStats::of(metrics),
             over_time: OverTime::of(metrics),
         }

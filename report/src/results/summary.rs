@@ -11,6 +11,7 @@ use super::slowdowns::SlowdownOverTime;
 
 use super::attribution::Attribution;
 use super::ceiling::{Ceiling, CeilingGap};
+use super::deciding::Deciding;
 use super::decisions::Decisions;
 use super::estimation::EstimationStats;
 use super::host::HostStats;
@@ -39,6 +40,9 @@ pub struct Summary {
     /// The same under other seeds; missing where only one scheduler ran, under one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replications: Option<Replications>,
+    /// Which decision brings the largest gain and the largest loss above twofold; missing where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deciding: Vec<Deciding>,
     /// What each decision contributes to the difference between two schedulers; only there if `flashlane attribute` made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribution: Option<Attribution>,
@@ -107,6 +111,9 @@ pub struct FlowInfo {
     pub depth: Option<u32>,
     /// Whether each request continues at the address where the last one ended; false for random addresses and for traces.
     pub sequential: bool,
+    /// Writes before each flush, where it alternates writes and flushes: then a commit is both together. Missing if it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes_per_flush: Option<f64>,
     /// Its trace as it was recorded, before any speed-up; missing without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Recorded>,

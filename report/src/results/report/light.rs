@@ -16,6 +16,7 @@ pub(super) fn light(summary: &Summary) -> Summary {
         schedulers: summary.schedulers.iter().map(of_run).collect(),
         skipped: summary.skipped.clone(),
         replications: summary.replications.clone(),
+        deciding: summary.deciding.clone(),
         attribution: None,
         ceiling: None,
     }
@@ -57,7 +58,7 @@ fn of_run(run: &SchedulerResult) -> SchedulerResult {
 fn of_flow(flow: &FlowResult) -> FlowResult {
     FlowResult {
         name: String::new(),
-        figures: FlowStats { read: None, write: None, commands: None, ..of_requests(&flow.figures) },
+        figures: FlowStats { read: None, write: None, fua_write: None, commands: None, ..of_requests(&flow.figures) },
         paired: None,
         alone: None,
         slowdown: flow.slowdown,
@@ -73,7 +74,8 @@ fn of_requests(figures: &FlowStats) -> FlowStats {
         let [trim, write_zeroes, flush] = [&commands.trim, &commands.write_zeroes, &commands.flush].map(of);
         Box::new(CommandStats { received: commands.received.clone(), trim, write_zeroes, flush })
     });
-    FlowStats { all, read, write, commands, over_time: OverTime::default(), ..*figures }
+    let fua_write = figures.fua_write.as_deref().map(|own| Box::new(ResponseStats { cdf: Cdf::default(), ..*own }));
+    FlowStats { all, read, write, fua_write, commands, over_time: OverTime::default(), ..*figures }
 }
 
 /// What scripts read of a [`light`] summary, by the same keys: tables are sorted by it, and flows are drawn from it.

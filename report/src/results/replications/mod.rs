@@ -1,9 +1,16 @@
 //! The comparison repeated with other seeds: other states of the drive and, of flows that are drawn, other requests.
 //!
-//! The types only; the runs are made in `flashlane-sim`. A seed changes no request of a trace.
+//! The types, and what they say of a difference ([`judged`]); the runs are made in `flashlane-sim`. A seed changes no request of a trace.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::flow_stats::{FlowStats, ResponseStats};
+use super::summary::SchedulerResult;
+
+mod judged;
+
+pub use judged::{Case, LEAST_SEEDS, OverSeeds, Says, SeedMeasure, Spread, TOLERANCE, seeds_change_nothing};
 
 /// What the same schedulers did under several seeds. The first seed is the scenario's own: its runs are the ones that every other
 /// figure of the summary is from.
@@ -13,6 +20,8 @@ pub struct Replications {
     pub seeds: Vec<u64>,
     /// Why there are as many.
     pub because: SeedsBecause,
+    /// Requests of all schedulers under the first seed, together: above 1,000,000 one seed is the default.
+    pub requests: u64,
     /// The flows whose requests another seed changes, by name; those of the others stay the same.
     pub drawn: Vec<String>,
     /// A row for each seed and scheduler: all schedulers under the first seed, then under the second, ...
@@ -85,4 +94,69 @@ pub enum RequestKind {
     WriteZeroes,
     /// Flushes.
     Flush,
+    /// The writes before a flush and the flush, of a flow that alternates them (`writes_per_flush`). It has no figures of its own: its mean is made
+    /// from theirs, and its rate is that of the flushes.
+    Commit,
+}
+
+impl SeedRun {
+    /// The figures of a run under this seed.
+    pub fn of(seed: u64, run: &SchedulerResult) -> SeedRun {
+        let flows = run.flows.iter().flat_map(|flow| figures(Some(&flow.name), &flow.figures));
+        SeedRun {
+            seed,
+            scheduler: run.name.clone(),
+            write_amplification: run.device.write_amplification,
+            erases: run.device.gc.erases,
+            figures: figures(None, &run.total).chain(flows).collect(),
+        }
+    }
+
+    /// The figures of this kind, of a flow or of all; `None` if none of them completed.
+    pub fn figures(&self, flow: Option<&str>, kind: RequestKind) -> Option<&SeedFigures> {
+        self.figures.iter().find(|figures| figures.flow.as_deref() == flow && figures.kind == kind)
+    }
+}
+
+/// The figures of each kind that there is.
+fn figures<'a>(flow: Option<&'a str>, of: &'a FlowStats) -> impl Iterator<Item = SeedFigures> + 'a {
+    RequestKind::COUNTED.into_iter().filter_map(move |kind| {
+        let stats = kind.of(of)?;
+        Some(SeedFigures {
+            flow: flow.map(str::to_owned),
+            kind,
+            requests: stats.requests,
+            mean_ns: stats.mean_ns,
+            p99_ns: stats.p99_ns,
+            iops: stats.iops,
+        })
+    })
+}
+
+impl RequestKind {
+    /// The kinds that have figures of their own.
+    pub const COUNTED: [RequestKind; 7] = [
+        RequestKind::All,
+        RequestKind::Read,
+        RequestKind::Write,
+        RequestKind::FuaWrite,
+        RequestKind::Trim,
+        RequestKind::WriteZeroes,
+        RequestKind::Flush,
+    ];
+
+    /// The figures of this kind; `None` if none of them completed, and of commits.
+    pub fn of(self, figures: &FlowStats) -> Option<&ResponseStats> {
+        let commands = figures.commands.as_deref();
+        match self {
+            RequestKind::All => figures.all.as_ref(),
+            RequestKind::Read => figures.read.as_ref(),
+            RequestKind::Write => figures.write.as_ref(),
+            RequestKind::FuaWrite => figures.fua_write.as_deref(),
+            RequestKind::Trim => commands?.trim.as_ref(),
+            RequestKind::WriteZeroes => commands?.write_zeroes.as_ref(),
+            RequestKind::Flush => commands?.flush.as_ref(),
+            RequestKind::Commit => None,
+        }
+    }
 }
