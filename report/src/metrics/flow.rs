@@ -6,6 +6,7 @@
 use flashlane_core::transaction::tag;
 use flashlane_core::{Completion, Op, Time};
 
+use super::backlog::{Backlog, Overload};
 use super::{Histogram, KINDS, Load, LoadWindow, Timeline};
 
 /// Counts and response times of one flow in one run.
@@ -26,6 +27,7 @@ pub struct FlowMetrics {
     /// Those of trims, write zeroes and flushes; `None` until one completes.
     commands: Option<Box<[Timeline; COMMANDS]>>,
     load: Load,
+    backlog: Backlog,
 }
 
 /// Kinds of requests that move no data: those after reads and writes.
@@ -67,6 +69,7 @@ impl Default for FlowMetrics {
             timelines: Default::default(),
             commands: None,
             load: Load::default(),
+            backlog: Backlog::default(),
         }
     }
 }
@@ -85,6 +88,7 @@ impl FlowMetrics {
             window.arrive(arrival);
         }
         self.load.arrive(window, op, arrival);
+        self.backlog.arrive(arrival, is_counted);
         if arrival < self.first_arrival {
             self.first_arrival = arrival;
         }
@@ -94,6 +98,7 @@ impl FlowMetrics {
 
     /// Counts a request of the flow that was refused before it reached the device.
     pub fn reject(&mut self, op: Op) {
+        self.backlog.take_back();
         self.rejected[op.index()] += 1;
     }
 
@@ -101,6 +106,7 @@ impl FlowMetrics {
     #[inline]
     pub fn complete(&mut self, window: &LoadWindow, completion: &Completion) {
         self.load.complete(window, completion.op, completion.done, completion.bytes);
+        self.backlog.complete(completion.done);
         let direction = completion.op.index();
         let response = (completion.done - completion.arrival).ns();
         self.last_completion = self.last_completion.max(completion.done);
@@ -127,6 +133,7 @@ impl FlowMetrics {
     #[inline]
     pub fn complete_unmeasured(&mut self, window: &LoadWindow, completion: &Completion) {
         self.load.complete(window, completion.op, completion.done, completion.bytes);
+        self.backlog.complete(completion.done);
         self.last_completion = self.last_completion.max(completion.done);
         self.unmeasured[completion.op.index()] += 1;
     }
@@ -142,6 +149,7 @@ impl FlowMetrics {
     /// Ends the run: its window is known.
     pub fn close(&mut self, window: &LoadWindow) {
         self.load.close(window);
+        self.backlog.close();
     }
 
     /// Adds the requests of another flow of the run, for figures of several flows together.
@@ -215,6 +223,11 @@ impl FlowMetrics {
     /// What arrived and completed in the run's window.
     pub fn load(&self) -> &Load {
         &self.load
+    }
+
+    /// The longest backlog by which it overloaded the drive; `None` if it did not.
+    pub fn overload(&self) -> Option<Overload> {
+        self.backlog.overload()
     }
 
     /// Bytes of the measured requests of one kind.

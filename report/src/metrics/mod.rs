@@ -6,6 +6,7 @@
 //! named here.
 
 mod activity;
+mod backlog;
 mod estimation;
 mod fairness;
 mod flow;
@@ -23,6 +24,7 @@ mod timeline;
 mod window;
 
 pub use activity::{Activity, MAX_WINDOWS as MAX_ACTIVITY_WINDOWS, Measure, RowKind, STEPS, step_from};
+pub use backlog::Overload;
 pub use estimation::{Estimation, PARTS, Sample, Sums};
 pub use fairness::{Fairness, slowdown};
 pub use flow::{FlowMetrics, KindCounts, Touched};

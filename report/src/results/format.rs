@@ -80,6 +80,14 @@ pub(super) fn faster(gain: f64) -> String {
     }
 }
 
+/// The same against `other`: `12% faster than fcfs`, `20% slower than fcfs`, `as fast as fcfs` where that would be no percent.
+pub(super) fn faster_than(gain: f64, other: &str) -> String {
+    match faster(gain) {
+        none if none.starts_with("0%") => format!("as fast as {other}"),
+        by => format!("{by} than {other}"),
+    }
+}
+
 /// How much more something is that is `factor` times as much: `12% more`, `3.2x as many`, `20% fewer`, `3.2x fewer`.
 pub(super) fn more(factor: f64) -> String {
     match factor {
@@ -160,6 +168,11 @@ mod tests {
         assert_eq!([-95.0, 911.2, 8.0].map(amount), ["20x less", "10x more", "+8.0%"]);
         assert_eq!([1.13, 3.21, 267.2].map(faster), ["12% faster", "3.2x faster", "267x faster"]);
         assert_eq!([1.8, 3.21, 0.8, 0.04].map(more), ["80% more", "3.2x as many", "20% fewer", "25x fewer"]);
+        let than = |gain| faster_than(gain, "late");
+        assert_eq!(
+            [1.76, 1.004, 0.996, 0.98].map(than),
+            ["43% faster than late", "as fast as late", "as fast as late", "2% slower than late"]
+        );
         assert_eq!([0.9, 0.3, 0.001].map(faster), ["11% slower", "3.3x slower", "1,000x slower"]);
     }
 

@@ -63,7 +63,7 @@ pub use paired::*;
 pub use recommendation::{Failed, FlowTimes, Judged, Recommendation, Response, Role, RunStats, Tried};
 pub use replications::*;
 pub use rows::{RequestRow, Row, SeenRequestRow, TransactionRow};
-pub use slowdowns::SlowdownOverTime;
+pub use slowdowns::{OverloadStats, SlowdownOverTime};
 pub use summary::*;
 pub use timeline::{Timeline, TimelineFormat};
 pub use transactions::TransactionLog;

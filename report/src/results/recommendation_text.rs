@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::format::{Sense, count, or_dash, relative, time, times};
+use super::format::{Sense, count, faster_than, or_dash, relative, time};
 use super::recommendation::{Failed, Judged, Recommendation, Response, Role, RunStats};
 use super::table::{section, table};
 use flashlane_outputs::shown::escaped;
@@ -73,11 +73,11 @@ pub fn advice(made: &Recommendation) -> String {
     let best = made.judged.iter().find(|judged| judged.is_best);
     match take.role {
         Role::Best => {
-            let mut text = format!("Take {}: {}", label(take), compared(take.ratio, &first.name));
+            let mut text = format!("Take {}: {}", label(take), faster_than(1.0 / take.ratio, &first.name));
             if let Some(default) = default.filter(|default| default.name != first.name) {
-                let (share, name) = (take.ratio / default.ratio, &default.name);
+                let (gain, name) = (default.ratio / take.ratio, &default.name);
                 let _ = match default.broken.is_empty() {
-                    true => write!(text, ", and {}, the default", compared(share, name)),
+                    true => write!(text, ", and {}, the default", faster_than(gain, name)),
                     false => write!(text, "; {name}, the default, breaks a limit"),
                 };
             }
@@ -86,7 +86,7 @@ pub fn advice(made: &Recommendation) -> String {
         _ if take.name == made.default => {
             let than = match take.role {
                 Role::First => String::new(),
-                _ => format!(": {}", compared(take.ratio, &first.name)),
+                _ => format!(": {}", faster_than(1.0 / take.ratio, &first.name)),
             };
             format!("Take {}, the default{than}. {}", take.name, why_not_the_best(take, best))
         }
@@ -114,22 +114,11 @@ fn why_not_others(take: &Judged, default: Option<&Judged>, best: Option<&Judged>
 
 /// Why `other` is not taken in place of `take`.
 fn fell_short(take: &Judged, other: &Judged) -> String {
-    let before = compared(other.chosen_ratio / take.chosen_ratio, &take.name);
+    let before = faster_than(take.chosen_ratio / other.chosen_ratio, &take.name);
     let before = format!("{} was {before} where it was chosen", label(other));
     match other.broken.is_empty() {
-        true => format!("{before}, and is {} where it was judged", compared(other.ratio / take.ratio, "it")),
+        true => format!("{before}, and is {} where it was judged", faster_than(take.ratio / other.ratio, "it")),
         false => format!("{before}, and breaks a limit where it was judged"),
-    }
-}
-
-/// `12.0 % faster than fcfs`, `as fast as fcfs`, `3.2 times as fast as fcfs`, `4.0 % slower than fcfs`, of a ratio of times.
-fn compared(ratio: f64, other: &str) -> String {
-    match 1.0 / ratio {
-        _ if (ratio - 1.0).abs() < 5e-4 => format!("as fast as {other}"),
-        gain if gain >= 1.995 => format!("{} times as fast as {other}", times(gain)),
-        gain if gain >= 1.0 => format!("{:.1} % faster than {other}", 100.0 * (gain - 1.0)),
-        _ if ratio >= 1.995 => format!("{} times as slow as {other}", times(ratio)),
-        _ => format!("{:.1} % slower than {other}", 100.0 * (ratio - 1.0)),
     }
 }
 
@@ -310,29 +299,29 @@ mod tests {
             (
                 vec![first.clone(), late([0.5, 0.5], false), best([0.3, 0.4], false)],
                 Some(2),
-                "Take mix: 2.5 times as fast as fcfs, and 25.0 % faster than late, the default.",
+                "Take mix: 2.5x faster than fcfs, and 20% faster than late, the default.",
             ),
             (
                 vec![first.clone(), late([0.5, 0.5], true), best([0.7, 0.8], false)],
                 Some(2),
-                "Take mix: 25.0 % faster than fcfs; late, the default, breaks a limit.",
+                "Take mix: 20% faster than fcfs; late, the default, breaks a limit.",
             ),
             (
                 vec![first.clone(), Judged { is_best: true, ..late([0.5, 0.5], false) }],
                 Some(1),
-                "Take late, the default: 2.0 times as fast as fcfs. Nothing that was tried beats it.",
+                "Take late, the default: 2.0x faster than fcfs. Nothing that was tried beats it.",
             ),
             (
                 vec![first.clone(), late([0.5, 0.5], false), best([0.4, 0.5], false)],
                 Some(1),
-                "Take late, the default: 2.0 times as fast as fcfs. Nothing that was tried beats it where it was judged: mix was 25.0 % \
+                "Take late, the default: 2.0x faster than fcfs. Nothing that was tried beats it where it was judged: mix was 20% \
                  faster than late where it was chosen, and is as fast as it where it was judged.",
             ),
             (
                 vec![first.clone(), late([0.9, 1.1], false), best([0.8, 0.7], true)],
                 Some(0),
-                "Keep fcfs. Nothing that was tried beats it where it was judged: late was 11.1 % faster than fcfs where it was chosen, and \
-                 is 10.0 % slower than it where it was judged; mix was 25.0 % faster than fcfs where it was chosen, and breaks a limit where \
+                "Keep fcfs. Nothing that was tried beats it where it was judged: late was 10% faster than fcfs where it was chosen, and \
+                 is 10% slower than it where it was judged; mix was 20% faster than fcfs where it was chosen, and breaks a limit where \
                  it was judged.",
             ),
             (
@@ -388,7 +377,7 @@ mod tests {
         let page = html(&made, "flashlane recommend <mine>");
         for part in [
             "12,345 requests on <b>flin-isca18</b>; 99 runs of 64 schedulers and mixes",
-            "<p>Take late, the default: 2.0 times as fast as fcfs. ",
+            "<p>Take late, the default: 2.0x faster than fcfs. ",
             "<pre><code>scheduler = &quot;late&quot;</code></pre>",
             "<tr><th scope=\"row\">web reads</th><td>200.0 µs</td><td>100.0 µs</td><td>-50.0%</td></tr>",
             "<p class=\"note\">fcfs breaks a limit: p99 of db is 9.000 ms where 1.000 ms is the most.</p>",

@@ -5,8 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::flow_stats::FlowStats;
-use crate::metrics::{FlowMetrics, slowdown};
+use crate::metrics::{FlowMetrics, Overload, slowdown};
 
 /// Slowdown of a flow in windows of time: mean response time of what completed in the window over that of what completed
 /// in the same window of the alone run. Windows in which either run completed nothing are left out.
@@ -37,14 +36,30 @@ impl SlowdownOverTime {
     }
 }
 
-/// The fewest requests from which overload can be judged.
-const ENOUGH: u64 = 1000;
+/// The longest backlog of a flow whose requests came faster than they were served. Of the flow's own time: waits of more than 0.1 s for
+/// its next request are left out of the rate at which they came.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OverloadStats {
+    /// Requests of the flow that arrived and completed while the backlog stood, warm-up included.
+    pub requests: u64,
+    /// From the first of their arrivals to the last, waits above 0.1 s left out, ns.
+    pub offered_ns: u64,
+    /// Requests that arrived per second in that time; null if all came at one instant.
+    pub offered_iops: Option<f64>,
+    /// How long the backlog stood, ns: from the first of their arrivals to the last of their completions.
+    pub backlog_ns: u64,
+    /// Requests that completed per second while it stood; less than `offered_iops`.
+    pub served_iops: f64,
+}
 
-/// Whether requests arrived faster than they were served: working off the backlog at the last arrival took more than a
-/// twentieth of the time of all arrivals. Response times and slowdowns then grow with the length of the run, and can be
-/// compared only between runs of that length. A closed loop cannot be overloaded.
-pub(super) fn is_overloaded(figures: &FlowStats, closed_loop: bool) -> bool {
-    let arriving = figures.last_arrival_ns.saturating_sub(figures.first_arrival_ns.unwrap_or(0));
-    let left = figures.last_completion_ns.saturating_sub(figures.last_arrival_ns);
-    !closed_loop && figures.issued >= ENOUGH && left > arriving / 20
+impl From<Overload> for OverloadStats {
+    fn from(overload: Overload) -> OverloadStats {
+        OverloadStats {
+            requests: overload.requests,
+            offered_ns: overload.offered.ns(),
+            offered_iops: overload.offered_iops(),
+            backlog_ns: overload.stood.ns(),
+            served_iops: overload.served_iops(),
+        }
+    }
 }

@@ -10,7 +10,7 @@ use super::estimation::EstimationStats;
 use super::flow_stats::*;
 use super::host::HostStats;
 use super::paired::{PairStats, Paired, SlackStats};
-use super::slowdowns::{SlowdownOverTime, is_overloaded};
+use super::slowdowns::{OverloadStats, SlowdownOverTime};
 use super::summary::*;
 use super::waiting_writes::WaitingWrites;
 use crate::metrics::{BOTH, Estimation, Fairness, FlowMetrics, Histogram, Pairs, Rates, Slack, Timeline, slowdown};
@@ -93,7 +93,7 @@ impl SchedulerResult {
             .enumerate()
             .map(|(i, (info, flow))| FlowResult::new(info, flow, alone.map(|alone| &alone[i])))
             .collect();
-        let slowdowns: Option<Vec<f64>> = flows.iter().map(|flow| flow.slowdown).collect();
+        let slowdowns: Vec<f64> = flows.iter().filter_map(|flow| flow.slowdown).collect();
         SchedulerResult {
             name: name.to_string(),
             control: false,
@@ -101,7 +101,7 @@ impl SchedulerResult {
             total: FlowStats::of(&together),
             flows,
             device: device.clone(),
-            fairness: slowdowns.and_then(|slowdowns| Fairness::of(&slowdowns)).map(FairnessStats::from),
+            fairness: Fairness::of(&slowdowns).map(FairnessStats::from),
             change_percent: None,
             touched: together.touched().into(),
             paired: None,
@@ -155,10 +155,21 @@ impl FlowResult {
     fn new(info: &FlowInfo, metrics: &FlowMetrics, alone: Option<&FlowMetrics>) -> FlowResult {
         let figures = FlowStats::of(metrics);
         let slowdown_over_time = alone.map(|alone| SlowdownOverTime::of(metrics, alone));
-        let overloaded = is_overloaded(&figures, info.depth.is_some());
+        // A closed loop waits for what it sent.
+        let overload = metrics.overload().filter(|_| info.depth.is_none()).map(OverloadStats::from);
         let alone = alone.and_then(|alone| FlowStats::of(alone).all);
         let slowdown = figures.all.as_ref().zip(alone.as_ref()).and_then(|(s, a)| slowdown(s.mean_ns, a.mean_ns));
-        FlowResult { name: info.name.clone(), figures, paired: None, alone, slowdown, slowdown_over_time, overloaded }
+        let overloaded = overload.is_some();
+        FlowResult {
+            name: info.name.clone(),
+            figures,
+            paired: None,
+            alone,
+            slowdown,
+            slowdown_over_time,
+            overloaded,
+            overload,
+        }
     }
 }
 

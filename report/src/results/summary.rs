@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flow_stats::{FlowStats, ResponseStats};
-use super::slowdowns::SlowdownOverTime;
+use super::slowdowns::{OverloadStats, SlowdownOverTime};
 
 use super::attribution::Attribution;
 use super::ceiling::{Ceiling, CeilingGap};
@@ -204,10 +204,13 @@ pub struct FlowResult {
     pub slowdown: Option<f64>,
     /// The same over time; null without an alone run.
     pub slowdown_over_time: Option<SlowdownOverTime>,
-    /// Requests came faster than they were served: the backlog at the last arrival took more than a twentieth of the time
-    /// of all arrivals to work off. Response times and slowdown then grow with the length of the run. Never of a closed
-    /// loop, nor of fewer than 1,000 requests.
+    /// Requests came faster than they were served: where the flow pauses for more than 0.1 s or ends, the backlog took more than a
+    /// twentieth of the time since its last such pause to work off. Response times and slowdown then grow with that time. Never of a
+    /// closed loop, nor of fewer than 1,000 requests without a pause.
     pub overloaded: bool,
+    /// The longest backlog of those; missing if it is not overloaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overload: Option<OverloadStats>,
 }
 
 /// What the device did.

@@ -64,6 +64,7 @@ fn of_flow(flow: &FlowResult) -> FlowResult {
         slowdown: flow.slowdown,
         slowdown_over_time: None,
         overloaded: flow.overloaded,
+        overload: flow.overload.clone(),
     }
 }
 

@@ -3,12 +3,16 @@
 use super::tenants::{BEYOND, LEVEL, Tenant};
 use super::{Rule, Warning, units};
 use crate::metrics::pairs::BATCHES;
-use crate::results::flow_stats::ResponseStats;
+use crate::results::flow_stats::{FlowStats, ResponseStats};
 use crate::results::format::{Sense, count, number, relative, share, time};
+use crate::results::slowdowns::OverloadStats;
 use crate::results::summary::{SchedulerResult, Summary};
 
-/// With chips busy for less than this share of the time, schedulers have next to nothing to decide.
+/// With every chip busy for less than this share of the time, schedulers have next to nothing to decide.
 const IDLE: f64 = 0.10;
+/// Means and rates, and p99, that differ by no more than this share of the smaller are alike.
+const ALIKE: f64 = 0.01;
+const ALIKE_P99: f64 = 0.05;
 /// Mean response times alone that differ by more than this factor are different.
 const ALONE: f64 = 1.05;
 /// The percentiles that are shown, and the requests of which one is beyond.
@@ -24,7 +28,7 @@ pub(super) fn of(summary: &Summary, tenants: &[Tenant<'_>]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut add =
         |rule: Rule, texts: Vec<String>| warnings.extend(texts.into_iter().map(|text| Warning { rule, text }));
-    let idle = idle(summary, tenants);
+    let idle = idle(summary);
     let is_idle = idle.is_some();
     add(Rule::Units, units::of(summary));
     add(Rule::Idle, idle.into_iter().collect());
@@ -43,39 +47,74 @@ pub(super) fn of(summary: &Summary, tenants: &[Tenant<'_>]) -> Vec<Warning> {
     warnings
 }
 
-/// The drive has next to nothing to do, and all schedulers are alike.
-fn idle(summary: &Summary, tenants: &[Tenant<'_>]) -> Option<String> {
-    let busy = summary.schedulers.iter().map(|run| run.device.chip_utilisation).fold(0.0, f64::max);
-    let several = summary.schedulers.len() > 1;
-    let requests: u64 = summary.schedulers.iter().map(|run| run.total.completed).sum();
-    let idle = several && requests > 0 && busy < IDLE && tenants.iter().all(Tenant::is_alike);
-    idle.then(|| {
+/// The drive has next to nothing to do: nothing differs between schedulers, no chip is busy, and nobody waits for long.
+fn idle(summary: &Summary) -> Option<String> {
+    let runs = &summary.schedulers;
+    let of_run = |run: &SchedulerResult| {
+        let device = &run.device;
+        device.chip_utilisation_each.iter().copied().fold(device.chip_utilisation, f64::max)
+    };
+    let busiest = runs.iter().map(of_run).fold(0.0, f64::max);
+    let has_run = runs.len() > 1 && runs.iter().any(|run| run.total.completed > 0);
+    let overloads = runs.iter().any(|run| run.flows.iter().any(|flow| flow.overloaded));
+    (has_run && !overloads && busiest < IDLE && nothing_differs(summary)).then(|| {
         format!(
-            "the drive is idle (chips busy {}), so the schedulers are alike: raise --speedup, or the rates of the flows",
-            share(busy)
+            "the drive is idle (no chip busier than {}), so the schedulers are alike: raise --speedup, or the rates of the flows",
+            share(busiest)
         )
     })
+}
+
+/// Whether no mean, rate or p99 of a kind of request differs between two schedulers, of all flows together or of one.
+fn nothing_differs(summary: &Summary) -> bool {
+    let of_run = |run: &SchedulerResult| -> Vec<Option<[f64; 3]>> {
+        let all = std::iter::once(&run.total).chain(run.flows.iter().map(|flow| &flow.figures));
+        let figures = |of: &ResponseStats| [of.mean_ns, of.iops.unwrap_or(0.0), of.p99_ns as f64];
+        all.flat_map(kinds).map(|kind| kind.map(figures)).collect()
+    };
+    let runs: Vec<Vec<Option<[f64; 3]>>> = summary.schedulers.iter().map(of_run).collect();
+    let is_alike = |a: f64, b: f64, within: f64| (a - b).abs() <= within * a.min(b);
+    let same = |a: &Option<[f64; 3]>, b: &Option<[f64; 3]>| match (a, b) {
+        (Some(a), Some(b)) => {
+            [ALIKE, ALIKE, ALIKE_P99].iter().enumerate().all(|(i, within)| is_alike(a[i], b[i], *within))
+        }
+        (a, b) => a.is_none() && b.is_none(),
+    };
+    let alike = |a: &Vec<_>, b: &Vec<_>| a.iter().zip(b).all(|(a, b)| same(a, b));
+    runs.iter().enumerate().all(|(i, a)| runs[i + 1..].iter().all(|b| alike(a, b)))
+}
+
+/// The figures of every kind of request.
+fn kinds(figures: &FlowStats) -> [Option<&ResponseStats>; 6] {
+    let commands = figures.commands.as_ref();
+    let [trim, write_zeroes, flush] = match commands {
+        Some(commands) => [&commands.trim, &commands.write_zeroes, &commands.flush].map(Option::as_ref),
+        None => [None; 3],
+    };
+    [figures.all.as_ref(), figures.read.as_ref(), figures.write.as_ref(), trim, write_zeroes, flush]
 }
 
 /// Flows whose requests came faster than they were served, those under the same schedulers together.
 fn overloaded(summary: &Summary) -> Vec<String> {
     let mut found = Vec::new();
     for (i, flow) in summary.flows.iter().enumerate() {
-        let runs: Vec<&SchedulerResult> = summary.schedulers.iter().filter(|run| run.flows[i].overloaded).collect();
-        let Some(worst) = runs.iter().max_by_key(|run| run.flows[i].figures.makespan_ns) else { continue };
-        let figures = &worst.flows[i].figures;
-        let names = list(runs.iter().map(|run| run.name.as_str()));
-        let rate = |of: fn(&ResponseStats) -> Option<f64>| figures.all.as_ref().and_then(of).unwrap_or(0.0);
-        let (offered, served) = (rate(|f| f.offered_iops), rate(|f| f.iops));
+        let runs: Vec<(&SchedulerResult, &OverloadStats)> =
+            summary.schedulers.iter().filter_map(|run| Some((run, run.flows[i].overload.as_ref()?))).collect();
+        let Some(&(worst, overload)) = runs.iter().max_by_key(|(_, overload)| overload.backlog_ns) else { continue };
+        let names = list(runs.iter().map(|(run, _)| run.name.as_str()));
+        let offered = match overload.offered_iops {
+            Some(rate) => format!("{} requests/s offered for {}", number(rate), time(overload.offered_ns as f64)),
+            None => format!("{} requests offered at once", count(overload.requests)),
+        };
         let of = if runs.len() > 1 { format!(" under {}", worst.name) } else { String::new() };
         let text = format!(
-            "{} overloads the drive under {names}: {} requests/s offered, {} served{of}; its times grow with the run (here {})",
+            "{} overloads the drive under {names}: {offered}, {} served while a backlog stood, for {}{of}; its times grow with that time",
             flow.name,
-            number(offered),
-            number(served),
-            time(figures.makespan_ns as f64)
+            number(overload.served_iops),
+            time(overload.backlog_ns as f64)
         );
-        found.push((offered / served.max(1e-9), text));
+        let times = overload.offered_iops.map_or(f64::INFINITY, |offered| offered / overload.served_iops);
+        found.push((times, text));
     }
     gravest(found, |more| format!("{more} more flows overload the drive under some scheduler"))
 }
