@@ -3,15 +3,17 @@
 //! Threads of their own (`ctl`, `metrics`, the dashboard) ask for it: they send requests to the thread of the drive through a channel and
 //! never touch the drive. Must never know how figures are shown.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flashlane_outputs::shown;
 
+use crate::control_line::{ControlCommand, LINE_BYTES};
 use crate::listener::{SocketFile, answer_each, bind_unix, reason};
 use crate::snapshot::Snapshot;
 use crate::wakeup::Wakeup;
@@ -19,8 +21,8 @@ use crate::wakeup::Wakeup;
 /// How long a client of the control socket may take to send its command.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The longest line that it may send, bytes.
-const LINE_BYTES: u64 = 4096;
+/// How long the rest is taken of what a refused client sends, so that it sees why; and how long nothing more has to come before that.
+const LEFT_OVER: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(100)];
 
 /// The answer to a power cut.
 pub(crate) const CUT: &str = "the power is cut";
@@ -89,23 +91,18 @@ impl ServerHandle {
         self.request(ControlRequest::Snapshot)
     }
 
-    /// Does what a line says.
-    pub(crate) fn command(&self, line: &str) -> Reply {
+    /// Does what the command says.
+    fn answer(&self, command: ControlCommand) -> Reply {
         let ended = || Err("the server has ended".to_owned());
-        // Names may have spaces.
-        let (verb, rest) = line.trim_end().split_once(' ').unwrap_or((line.trim_end(), ""));
-        match (verb, rest.rsplit_once(' ')) {
-            ("stats", None) => self.snapshot().map_or_else(ended, |snapshot| Ok(snapshot.table())),
-            ("power-cut", None) => self.request(ControlRequest::PowerCut).unwrap_or_else(ended),
-            ("scheduler", _) => {
-                self.request(|answer| ControlRequest::Scheduler(rest.into(), answer)).unwrap_or_else(ended)
+        match command {
+            ControlCommand::Stats => self.snapshot().map_or_else(ended, |snapshot| Ok(snapshot.table())),
+            ControlCommand::PowerCut => self.request(ControlRequest::PowerCut).unwrap_or_else(ended),
+            ControlCommand::Scheduler(name) => {
+                self.request(|answer| ControlRequest::Scheduler(name, answer)).unwrap_or_else(ended)
             }
-            ("priority", Some((flow, priority))) => {
-                let legal = |_| format!("priority {priority}: must be a whole number from 0 to 7");
-                let priority = priority.parse().map_err(legal)?;
-                self.request(|answer| ControlRequest::Priority(flow.into(), priority, answer)).unwrap_or_else(ended)
+            ControlCommand::Priority(flow, priority) => {
+                self.request(|answer| ControlRequest::Priority(flow, priority, answer)).unwrap_or_else(ended)
             }
-            _ => Err("must be `scheduler NAME`, `priority FLOW N`, `stats` or `power-cut`".into()),
         }
     }
 }
@@ -125,24 +122,75 @@ pub(crate) fn open(path: &Path, handle: ServerHandle) -> Result<SocketFile, Stri
 
 /// Answers a client: `ok` or `error`, a line end, and the text.
 fn answer(client: &UnixStream, handle: &ServerHandle) -> io::Result<()> {
-    client.set_read_timeout(Some(TIMEOUT))?;
     client.set_write_timeout(Some(TIMEOUT))?;
-    let mut line = String::new();
-    BufReader::new(client.take(LINE_BYTES)).read_line(&mut line)?;
-    let (kind, text) = match handle.command(&line) {
+    let command = ControlCommand::of(&line_of(client, Instant::now() + TIMEOUT)?);
+    let is_refused = command.is_err();
+    let (kind, text) = match command.and_then(|command| handle.answer(command)) {
         Ok(text) => ("ok", text),
         Err(text) => ("error", text),
     };
-    (&mut &*client).write_all(format!("{kind}\n{text}\n").as_bytes())
+    let mut stream = client;
+    stream.write_all(format!("{kind}\n{text}\n").as_bytes())?;
+    if is_refused { take_rest(client) } else { Ok(()) }
 }
 
-/// Sends a command to the control socket at `path`; its answer.
+/// What a client has sent: all until its first line ends, and what has come with that line; at most a little more than a line may have. Less
+/// if it sends no more, or nothing more in time.
+fn line_of(client: &UnixStream, until: Instant) -> io::Result<Vec<u8>> {
+    let mut sent = Vec::new();
+    let mut some = [0; LINE_BYTES];
+    while sent.len() < LINE_BYTES && !sent.contains(&b'\n') {
+        match read_until(client, &mut some, until)? {
+            0 => return Ok(sent),
+            count => sent.extend_from_slice(&some[..count]),
+        }
+    }
+    // A second line may have come as a packet of its own.
+    client.set_nonblocking(true)?;
+    let mut stream = client;
+    if let Ok(count) = stream.read(&mut some) {
+        sent.extend_from_slice(&some[..count]);
+    }
+    client.set_nonblocking(false)?;
+    Ok(sent)
+}
+
+/// Reads once; 0 bytes at the end, and when time is over.
+fn read_until(client: &UnixStream, some: &mut [u8], until: Instant) -> io::Result<usize> {
+    let mut stream = client;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(0);
+        }
+        client.set_read_timeout(Some(left))?;
+        match stream.read(some) {
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+            Err(why) if why.kind() == io::ErrorKind::WouldBlock => return Ok(0),
+            read => return read,
+        }
+    }
+}
+
+/// Takes what else a client sends, for a while: a socket that is closed before all has been read would keep the answer from it.
+fn take_rest(client: &UnixStream) -> io::Result<()> {
+    client.shutdown(Shutdown::Write)?;
+    let [most, quiet] = LEFT_OVER;
+    let until = Instant::now() + most;
+    let mut some = [0; LINE_BYTES];
+    while read_until(client, &mut some, until.min(Instant::now() + quiet))? > 0 {}
+    Ok(())
+}
+
+/// Sends a command, a line without its end, to the control socket at `path`; its answer.
 ///
 /// # Errors
-/// Nobody listens there, the server refuses the command or does not answer for so long: why, in words.
+/// It is no command, nobody listens there, the server refuses the command or does not answer for so long: why, in words.
 pub fn send(path: &Path, command: &str, limit: Duration) -> Result<String, String> {
+    let line = format!("{command}\n");
+    ControlCommand::of(line.as_bytes())?;
     let (answer, answered) = channel();
-    let (socket, line) = (path.to_owned(), command.to_owned());
+    let socket = path.to_owned();
     // A connection to a server that is stopped, and has many of them, waits without limit: not even that is done on this thread.
     let exchange = std::thread::Builder::new().name("ctl".into()).spawn(move || answer.send(exchange(&socket, &line)));
     exchange.map_err(|why| format!("cannot start a thread: {why}"))?;
@@ -156,19 +204,19 @@ pub fn send(path: &Path, command: &str, limit: Duration) -> Result<String, Strin
     })
 }
 
-/// Sends a command, and waits for the answer.
-fn exchange(path: &Path, command: &str) -> Result<String, String> {
+/// Sends a line, and waits for the answer.
+fn exchange(path: &Path, line: &str) -> Result<String, String> {
     let failed =
         |why: io::Error| format!("{}: {why}; is a server running with --ctl and this path?", shown::path(path));
     let mut server = UnixStream::connect(path).map_err(failed)?;
-    server.write_all(format!("{command}\n").as_bytes()).map_err(failed)?;
+    server.write_all(line.as_bytes()).map_err(failed)?;
     let mut answer = String::new();
     server.take(1 << 20).read_to_string(&mut answer).map_err(failed)?;
     match answer.trim_end().split_once('\n').unwrap_or((answer.trim_end(), "")) {
         ("ok", text) => Ok(text.to_owned()),
         ("error", text) => Err(text.to_owned()),
         // The server may be gone before it has answered.
-        _ if command == "power-cut" => Ok(CUT.to_owned()),
+        _ if line == "power-cut\n" => Ok(CUT.to_owned()),
         _ => Err(format!("{}: ended without an answer", shown::path(path))),
     }
 }

@@ -271,7 +271,7 @@ fn collection(interval: &Interval<'_>) -> Vec<Line<'static>> {
     vec![
         Line::from("*: busy, nothing waits; a number: reads and programs that wait; =: paused; c: collection waits"),
         Line::from(format!(
-            "{} of {} busy, {} paused, {} collecting; {} pauses/s, {} erases/s, {} pages moved/s; write amplification {:.2}",
+            "{} of {} busy, {} paused, {} collecting; {} pauses/s, {} erases/s, {} pages moved/s; write amplification {}",
             count(|unit| unit.is_busy),
             to.units.len(),
             count(|unit| unit.is_paused),
@@ -329,7 +329,7 @@ mod tests {
             "│ * = 7 c",
             "read, the last minute, at most 4.0 MB/s",
             "written, the last minute, at most 0.0 MB/s",
-            "2 of 4 busy, 1 paused, 1 collecting; 0.0 pauses/s, 0.0 erases/s, 0.0 pages moved/s; write amplification 4.00",
+            "2 of 4 busy, 1 paused, 1 collecting; 0.0 pauses/s, 0.0 erases/s, 0.0 pages moved/s; write amplification 8.00",
         ] {
             assert!(text.contains(line), "{line} in\n{text}");
         }

@@ -6,6 +6,7 @@
 
 mod address;
 mod backing;
+pub mod control_line;
 pub mod nbd;
 mod power_cut;
 mod snapshot;

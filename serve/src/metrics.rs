@@ -115,8 +115,14 @@ fn of_exports(page: &mut Page, snapshot: &Snapshot) {
 fn of_drive(page: &mut Page, snapshot: &Snapshot) {
     let drive = &snapshot.drive;
     page.family("flashlane_programs_total", "counter", "Pages programmed");
-    page.value("flashlane_programs_total", "by=\"host\"", drive.user_programs);
-    page.value("flashlane_programs_total", "by=\"collection\"", drive.gc_programs);
+    let programs = drive.programs();
+    for (cause, pages) in programs.by_cause() {
+        page.value("flashlane_programs_total", &format!("by=\"{cause}\""), pages);
+    }
+    if let Some(amplification) = programs.write_amplification() {
+        let help = "Pages programmed over those for the host, since the start";
+        page.one("flashlane_write_amplification", "gauge", help, amplification);
+    }
     page.one("flashlane_erases_total", "counter", "Blocks erased", drive.erases);
     page.one("flashlane_pauses_total", "counter", "Programs and erases paused for reads", drive.pauses);
     let count = |what: fn(&crate::UnitView) -> bool| snapshot.units.iter().filter(|unit| what(unit)).count();
@@ -199,7 +205,12 @@ mod tests {
             "flashlane_under_way{export=\"a\\\"b\\\\\"} 5",
             "flashlane_scheduler{scheduler=\"flin\"} 1",
             "flashlane_waiting{channel=\"1\",unit=\"1\",op=\"program\"} 7",
+            "flashlane_programs_total{by=\"host\"} 3",
             "flashlane_programs_total{by=\"collection\"} 9",
+            "flashlane_programs_total{by=\"mapping\"} 4",
+            "flashlane_programs_total{by=\"fold\"} 7",
+            "flashlane_programs_total{by=\"padding\"} 1",
+            "flashlane_write_amplification 8",
             "flashlane_busy_units 2",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} in\n{text}");

@@ -69,10 +69,9 @@ pub(crate) fn units(device: &Device) -> Vec<UnitView> {
 }
 
 impl Snapshot {
-    /// Programs over those that the host asked for; 1 before the first.
-    pub fn write_amplification(&self) -> f64 {
-        let (user, all) = (self.drive.user_programs, self.drive.user_programs + self.drive.gc_programs);
-        if user == 0 { 1.0 } else { all as f64 / user as f64 }
+    /// Write amplification as results count it, to be shown; `-` before the first page is programmed for the host.
+    pub(crate) fn write_amplification(&self) -> String {
+        self.drive.programs().write_amplification().map_or("-".into(), |amplification| format!("{amplification:.2}"))
     }
 
     /// A table for people.
@@ -115,7 +114,7 @@ impl Snapshot {
         }
         let _ = write!(
             text,
-            "write amplification {:.2}, {} erases, {} pauses; answered later than by the model: {}",
+            "write amplification {}, {} erases, {} pauses; answered later than by the model: {}",
             self.write_amplification(),
             self.drive.erases,
             self.drive.pauses,
@@ -166,6 +165,8 @@ impl Interval<'_> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use flashlane_ssd::SlcTotals;
+
     use super::*;
 
     /// Two exports on two channels of two units: three reads of the first are done.
@@ -199,8 +200,25 @@ pub(crate) mod tests {
                 UnitView { waiting: [0, 7], collecting: 2, ..idle },
             ],
             units_per_channel: 2,
-            drive: Totals { user_programs: 3, gc_programs: 9, erases: 4, pauses: 6, ..Totals::default() },
+            drive: Totals {
+                user_programs: 3,
+                gc_programs: 9,
+                mapping_programs: 4,
+                padded: Some(1),
+                slc: Some(SlcTotals { folded: 7, ..SlcTotals::default() }),
+                erases: 4,
+                pauses: 6,
+                ..Totals::default()
+            },
         }
+    }
+
+    #[test]
+    fn write_amplification_counts_every_page() {
+        let all = snapshot();
+        assert!(all.table().contains("\nwrite amplification 8.00, 4 erases, 6 pauses; "), "{}", all.table());
+        let none = Snapshot { drive: Totals { gc_programs: 5, ..Totals::default() }, ..snapshot() };
+        assert!(none.table().contains("\nwrite amplification -, 0 erases"), "{}", none.table());
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod shared;
 
 pub use config::{Config, ConfigError};
 pub use device::{
-    BufferedPage, Device, EraseCounts, Fault, MappingTotals, SavedUse, SlcTotals, Stopped, Totals, UsedState,
+    BufferedPage, Device, EraseCounts, Fault, MappingTotals, Programs, SavedUse, SlcTotals, Stopped, Totals, UsedState,
 };
 pub use footprint::Footprint;
 pub use frontend::Refusal;

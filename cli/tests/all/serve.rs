@@ -169,10 +169,20 @@ fn changes_are_made_recorded_and_replayed() {
         (&["priority", "reader", "2"], "must be from 0 to 1"),
         (&["priority", "nobody", "1"], "no such flow; there are reader, writer"),
         (&["priority", "reader", "x"], "invalid value 'x'"),
+        (&["priority", "reader", "0", "1"], "unexpected argument '1'"),
+        (&["scheduler", "flin", "fcfs"], "unexpected argument 'fcfs'"),
+        (&["scheduler", "flin\npower-cut"], "more than one line"),
+        (&["scheduler", ""], "must be `scheduler NAME`"),
+        (&["stats", "now"], "unexpected argument 'now'"),
+        (&["power-cut", "now"], "unexpected argument 'now'"),
+        (&["power-cut", "--now"], "unexpected argument '--now'"),
+        (&["off"], "unexpected argument 'off'"),
     ] {
         let (code, text) = ctl(args);
         assert!(code == Some(2) && text.contains(said), "{args:?}: {text}");
     }
+    let (code, help) = ctl(&["power-cut", "--help"]);
+    assert!(code == Some(0) && help.contains("Usage: flashlane ctl"), "{help}");
     served.end();
     assert!(!path.join("ctl").exists(), "it is removed");
     let (code, text_) = ctl(&["stats"]);

@@ -7,6 +7,7 @@ mod allocation_order;
 mod columns;
 mod conditions;
 mod config;
+mod control;
 mod nbd;
 mod records;
 mod scenario;
@@ -21,6 +22,7 @@ pub const ALL: &[Target] = &[
     columns::TARGET,
     conditions::TARGET,
     config::TARGET,
+    control::TARGET,
     nbd::TARGET,
     records::TARGET,
     scenario::TARGET,

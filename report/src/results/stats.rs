@@ -298,10 +298,7 @@ impl From<&Totals> for DeviceStats {
             chip_utilisation_each: shares(&totals.unit_busy, totals.now),
             channel_utilisation: mean_share(&totals.channel_busy, totals.now),
             channel_utilisation_each: shares(&totals.channel_busy, totals.now),
-            write_amplification: ratio(
-                totals.user_programs + totals.gc_programs + totals.mapping_programs + folded(totals) + padded(totals),
-                totals.user_programs,
-            ),
+            write_amplification: totals.programs().write_amplification(),
             user_reads: totals.user[0] - totals.partial_reads,
             user_programs: totals.user_programs,
             partial_write_reads: totals.partial_reads,
@@ -341,24 +338,15 @@ fn amplification_by(totals: &Totals) -> Option<AmplificationByCause> {
     if totals.mapping.is_none() && totals.slc.is_none() && totals.padded.is_none() {
         return None;
     }
-    let part = |programs: u64| ratio(programs, totals.user_programs);
+    let programs = totals.programs();
+    let part = |pages: u64| ratio(pages, programs.host);
     Some(AmplificationByCause {
-        user: part(totals.user_programs)?,
-        gc: part(totals.gc_programs)?,
-        mapping: part(totals.mapping_programs)?,
-        fold: part(folded(totals))?,
+        user: part(programs.host)?,
+        gc: part(programs.collection)?,
+        mapping: part(programs.mapping)?,
+        fold: part(programs.fold)?,
         padding: totals.padded.and_then(part),
     })
-}
-
-/// Pages programmed by folding.
-fn folded(totals: &Totals) -> u64 {
-    totals.slc.as_ref().map_or(0, |slc| slc.folded)
-}
-
-/// Pages of wordlines programmed without data.
-fn padded(totals: &Totals) -> u64 {
-    totals.padded.unwrap_or(0)
 }
 
 impl MappingStats {

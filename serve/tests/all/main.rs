@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod client;
+mod control;
 mod fault;
 mod power_cut;
 mod record;

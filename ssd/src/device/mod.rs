@@ -57,7 +57,7 @@ use migration::Migrations;
 use page_order::PageOrder;
 use serial::Serial;
 use slack::Slack;
-pub use totals::{EraseCounts, MappingTotals, SlcTotals, Totals};
+pub use totals::{EraseCounts, MappingTotals, Programs, SlcTotals, Totals};
 use transactions::Transactions;
 use translation::Translation;
 pub use used::{SavedUse, UsedState};

@@ -76,6 +76,48 @@ pub struct Totals {
     pub blocks: u64,
 }
 
+/// Pages programmed, by cause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Programs {
+    /// For the host.
+    pub host: u64,
+    /// By garbage collection, translation pages that it moves included.
+    pub collection: u64,
+    /// Translation pages whose entries had changed.
+    pub mapping: u64,
+    /// By folding, from SLC mode to native cells.
+    pub fold: u64,
+    /// Pages of wordlines without data.
+    pub padding: u64,
+}
+
+impl Programs {
+    /// How many there are of each cause, by its name.
+    pub fn by_cause(self) -> [(&'static str, u64); 5] {
+        let Programs { host, collection, mapping, fold, padding } = self;
+        [("host", host), ("collection", collection), ("mapping", mapping), ("fold", fold), ("padding", padding)]
+    }
+
+    /// All over those for the host; `None` if there are none for it.
+    pub fn write_amplification(self) -> Option<f64> {
+        let all: u64 = self.by_cause().iter().map(|(_, pages)| pages).sum();
+        (self.host > 0).then(|| all as f64 / self.host as f64)
+    }
+}
+
+impl Totals {
+    /// Pages programmed, by cause: what write amplification is counted from wherever it is shown.
+    pub fn programs(&self) -> Programs {
+        Programs {
+            host: self.user_programs,
+            collection: self.gc_programs,
+            mapping: self.mapping_programs,
+            fold: self.slc.map_or(0, |slc| slc.folded),
+            padding: self.padded.unwrap_or(0),
+        }
+    }
+}
+
 /// What the mapping cache has done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MappingTotals {
