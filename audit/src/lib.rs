@@ -24,7 +24,7 @@
 //!   maps without a program. `Erased` comes in the instant of the erase's `Ended`, before or after it.
 //! - Under serial service a request's pages come right after its `Admitted`: those it hits in the buffer first, then the others, each
 //!   after the `Evicted` that made room for it.
-//! - A trim's `Admitted` is followed, within the instant, by what it drops (the `Ended` of waiting programs, the `PageFromMemory` of pages
+//! - A trim's `Admitted` is followed, within the instant, by what it drops (the `Ended` of waiting programs, the `PageDropped` of pages
 //!   that wait for space in the buffer), and then by its `Unmapped`.
 //! - `Padded` comes after the `Mapped` of the pages of its wordline, in the same instant.
 //! - `SlcOpened` comes before the `Mapped` and the `Dispatched` of the first page in its block.
@@ -287,6 +287,14 @@ impl Auditor {
                 self.requests.serve_from_memory(request, self.write_back, log);
                 self.page_from_memory(request, lpn);
             }
+            Event::PageDropped { request, lpn } => {
+                self.requests.page_dropped(request, log);
+                self.trims.dropped(lpn, request.0);
+                if self.requests.bytes_of_write(request).is_some() {
+                    self.unstored.stored(lpn);
+                }
+            }
+            Event::EntryLookedUp { .. } | Event::EntryArrived { .. } => {}
             Event::PageInSeries { request, lpn } => self.served_in_series(request, lpn),
             Event::Evicted { lpn } => match &mut self.serial {
                 Some(serial) => serial.evicted(lpn, log),

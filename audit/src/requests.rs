@@ -112,6 +112,15 @@ impl Requests {
         });
     }
 
+    /// A page that waited for space in the buffer was trimmed: it is done, others perhaps only when the memory has served them.
+    pub(super) fn page_dropped(&mut self, id: RequestId, log: &mut Log) {
+        let now = log.now;
+        let Some(open) = self.known(id, "told of a page that was dropped", log) else { return };
+        open.served += 1;
+        open.served_at = open.served_at.max(Some(now));
+        log.check(open.admitted, Rule::AdmitFirst, || format!("request {} had a page dropped.", id.0));
+    }
+
     /// A page was served by the flash without a transaction.
     pub(super) fn serve_from_flash(&mut self, id: RequestId, log: &mut Log) {
         let Some(open) = self.known(id, "served by the flash", log) else { return };

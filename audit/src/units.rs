@@ -129,6 +129,9 @@ impl Units {
             | Event::Admitted { .. }
             | Event::PageFromMemory { .. }
             | Event::PageInSeries { .. }
+            | Event::PageDropped { .. }
+            | Event::EntryLookedUp { .. }
+            | Event::EntryArrived { .. }
             | Event::Evicted { .. }
             | Event::Queued { .. }
             | Event::Moved { .. }

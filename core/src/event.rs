@@ -40,6 +40,17 @@ pub enum End {
     Trimmed,
 }
 
+/// Where the entry of a page is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EntryAt {
+    /// In the controller's memory.
+    Memory,
+    /// In the host's memory.
+    Host,
+    /// Only in its translation page.
+    Flash,
+}
+
 /// Something that happened. `txn` is [`crate::Transaction::serial`]: never reused.
 ///
 /// Who follows events names in its `match` also those that it ignores, so that the compiler names every follower when an event is
@@ -73,6 +84,25 @@ pub enum Event {
     PageFromMemory {
         /// Its request.
         request: RequestId,
+        /// The page.
+        lpn: Lpn,
+    },
+    /// A page of a write that waited for space in the page buffer was trimmed: it is done. Comes before the trim's [`Event::Unmapped`].
+    PageDropped {
+        /// Its request.
+        request: RequestId,
+        /// The page.
+        lpn: Lpn,
+    },
+    /// Where memory holds a part of the map, the entry of a logical page was looked up. One in the controller's memory is used now.
+    EntryLookedUp {
+        /// The page.
+        lpn: Lpn,
+        /// Where it is.
+        at: EntryAt,
+    },
+    /// An entry that was looked up has come to the controller's memory, and is used now. If that is full, the one used longest ago makes room.
+    EntryArrived {
         /// The page.
         lpn: Lpn,
     },
@@ -289,6 +319,7 @@ impl Event {
             Event::Submitted { .. }
             | Event::Admitted { .. }
             | Event::PageFromMemory { .. }
+            | Event::PageDropped { .. }
             | Event::PageInSeries { .. }
             | Event::Evicted { .. }
             | Event::Completed { .. } => Kinds::REQUESTS,
@@ -296,6 +327,8 @@ impl Event {
             | Event::SlcOpened { .. }
             | Event::Padded { .. }
             | Event::Mapped { .. }
+            | Event::EntryLookedUp { .. }
+            | Event::EntryArrived { .. }
             | Event::Unmapped { .. }
             | Event::Erased { .. } => Kinds::PLACES,
         }

@@ -153,6 +153,9 @@ impl<T: Default, C: Default> InFlight<T, C> {
             | Event::Admitted { .. }
             | Event::PageFromMemory { .. }
             | Event::PageInSeries { .. }
+            | Event::PageDropped { .. }
+            | Event::EntryLookedUp { .. }
+            | Event::EntryArrived { .. }
             | Event::Evicted { .. }
             | Event::BusTaken { .. }
             | Event::ArrayEnded { .. }

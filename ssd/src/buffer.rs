@@ -14,6 +14,7 @@ use flashlane_core::{FlowId, Lpn};
 use crate::config;
 use crate::frontend::RequestSlot;
 use crate::shared::{LpnTable, Value};
+use waiting::Waiting;
 
 /// Number of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,8 +82,8 @@ struct Part {
     dirty: u32,
     gathered: u32,
     flushing: u32,
-    /// Writes that wait for space, each with the number of pages it needs.
-    waiting: VecDeque<(RequestSlot, u32)>,
+    /// Writes that wait for space.
+    waiting: VecDeque<Waiting>,
     /// Sum of these pages.
     wanted: u32,
 }
@@ -516,6 +517,7 @@ impl Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_core::Time;
 
     fn buffer(pages: u32, flush_above: u32) -> Buffer {
         Buffer::new(&config::Buffer::plain(pages, flush_above), 1)
@@ -539,21 +541,21 @@ mod tests {
         assert_eq!(b.write(Lpn(2), F), Stored::Yes);
         for (new, victim) in [(5, 1), (6, 3)] {
             assert_eq!(b.write(Lpn(new), F), Stored::Full);
-            b.wait(F, 0, one());
+            b.wait(F, 0, None, one());
             assert_eq!(b.next_flush(F), Some(Lpn(victim)));
             assert_eq!(b.next_flush(F), None, "one flush for one waiting write");
             b.flushed(Lpn(victim));
-            b.still_waits_for(F, 0);
+            b.still_waits_for(F, 0, Time::ZERO);
             assert_eq!(b.write(Lpn(new), F), Stored::Yes);
         }
         assert!(b.read(Lpn(4)));
         assert!(!b.read(Lpn(7)));
         let order: Vec<u32> = (0..4)
             .map(|_| {
-                b.wait(F, 0, one());
+                b.wait(F, 0, None, one());
                 let lpn = b.next_flush(F).unwrap();
                 b.flushed(lpn);
-                b.still_waits_for(F, 0);
+                b.still_waits_for(F, 0, Time::ZERO);
                 lpn.0
             })
             .collect();

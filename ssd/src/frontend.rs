@@ -32,10 +32,19 @@ pub(crate) enum Step {
     Other,
     /// This command enters.
     Enters(RequestSlot),
-    /// An entry of the map arrives from the host's memory.
-    EntryArrives,
     /// This flush has entered its submission queue.
     FlushArrives(RequestSlot),
+}
+
+/// What was set for an instant that has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Set {
+    /// The timer ends.
+    Timer,
+    /// An entry of the map arrives from the host's memory.
+    Entry,
+    /// Decisions are to be made, which the agenda says.
+    Decision,
 }
 
 /// The host interface.
@@ -174,15 +183,29 @@ impl Frontend {
         }
     }
 
-    /// Whether this instant was set; it is then no longer.
-    #[inline]
-    pub(crate) fn takes_timer(&mut self, now: Time) -> bool {
-        let is_due = self.timer <= now;
-        if is_due {
-            self.timer = Time::NEVER;
-            self.refresh_set();
+    /// Whether something was set for this instant.
+    #[inline(always)]
+    pub(crate) fn is_set(&self, now: Time) -> bool {
+        self.next_set <= now
+    }
+
+    /// What was set for this instant, the timer first; it no longer is.
+    #[cold]
+    pub(crate) fn take_set(&mut self, state: &mut State) -> Set {
+        let now = state.now();
+        let due = [
+            (&mut self.timer, Set::Timer),
+            (&mut self.entry, Set::Entry),
+            (&mut self.ask_again, Set::Decision),
+            (&mut self.wake, Set::Decision),
+        ];
+        let mut set = Set::Decision;
+        if let Some((at, what)) = due.into_iter().find(|(at, _)| **at <= now) {
+            (*at, set) = (Time::NEVER, what);
         }
-        is_due
+        state.agenda.open |= set == Set::Decision;
+        self.refresh_set();
+        set
     }
 
     fn refresh(&mut self) {
@@ -219,29 +242,29 @@ impl Frontend {
                     step = Step::FlushArrives(slot);
                 }
             }
-        } else {
-            return self.set_instant_comes(state);
         }
         self.refresh();
         step
     }
 
-    /// Something was set for this instant.
-    fn set_instant_comes(&mut self, state: &mut State) -> Step {
-        let now = state.now();
-        let mut step = Step::Other;
-        if self.ask_again <= now {
-            self.ask_again = Time::NEVER;
-            state.agenda.open = true;
-        } else if self.wake <= now {
-            self.wake = Time::NEVER;
-            state.agenda.open = true;
-        } else if self.entry <= now {
-            self.entry = Time::NEVER;
-            step = Step::EntryArrives;
+    /// A page of a write that waits for space in the buffer was trimmed: it is done.
+    #[cold]
+    pub(crate) fn page_dropped(&mut self, slot: RequestSlot, lpn: Lpn, state: &mut State) {
+        let request = request_at(slot, state);
+        request.remaining -= 1;
+        let request = request.id;
+        state.log(|| Event::PageDropped { request, lpn });
+    }
+
+    /// If all pages of a request were stored or dropped, of which the last was stored at `stored`, schedules its end: after the time that the
+    /// memory took for that, or now if it is over.
+    #[cold]
+    pub(crate) fn dropped_if_done(&mut self, slot: RequestSlot, stored: Option<Time>, state: &mut State) {
+        if request_at(slot, state).remaining == 0 {
+            let served = stored.map_or(Time::ZERO, |stored| stored + self.memory);
+            self.from_memory.insert(served.max(state.now()), slot);
+            self.refresh();
         }
-        self.refresh_set();
-        step
     }
 
     /// Counts a page of a request that was served from memory.

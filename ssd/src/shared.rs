@@ -41,6 +41,11 @@ impl State {
         first
     }
 
+    /// The serial number of the next transaction.
+    pub(crate) fn next_serial(&self) -> u64 {
+        self.serial
+    }
+
     /// Takes a free slot of the slab. The caller must overwrite its content, which is that of an earlier transaction.
     #[inline(always)]
     pub(crate) fn allocate(&mut self) -> TxnId {

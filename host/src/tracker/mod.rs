@@ -158,6 +158,9 @@ impl Tracker {
             Event::Ended { txn, end, .. } => self.ended(txn, end, at),
             Event::Submitted { .. }
             | Event::PageInSeries { .. }
+            | Event::PageDropped { .. }
+            | Event::EntryLookedUp { .. }
+            | Event::EntryArrived { .. }
             | Event::Evicted { .. }
             | Event::Moved { .. }
             | Event::Estimated { .. }

@@ -117,6 +117,9 @@ impl Counter for Transactions {
             | Event::Admitted { .. }
             | Event::PageFromMemory { .. }
             | Event::PageInSeries { .. }
+            | Event::PageDropped { .. }
+            | Event::EntryLookedUp { .. }
+            | Event::EntryArrived { .. }
             | Event::Evicted { .. }
             | Event::Moved { .. }
             | Event::Estimated { .. }

@@ -112,6 +112,9 @@ impl Counter for Shares {
             | Event::Admitted { .. }
             | Event::PageFromMemory { .. }
             | Event::PageInSeries { .. }
+            | Event::PageDropped { .. }
+            | Event::EntryLookedUp { .. }
+            | Event::EntryArrived { .. }
             | Event::Evicted { .. }
             | Event::Moved { .. }
             | Event::Estimated { .. }

@@ -228,15 +228,10 @@ impl Plain {
         wait
     }
 
-    /// A page lies elsewhere.
+    /// A page lies elsewhere: its entry is the one used last.
     fn changed(&mut self, page: u32) {
-        match self.entries.iter_mut().find(|entry| entry.0 == page) {
-            Some(entry) => entry.1 = true,
-            None => {
-                self.use_now(page);
-                self.entries.last_mut().expect("it was inserted").1 = true;
-            }
-        }
+        self.use_now(page);
+        self.entries.last_mut().expect("it was used").1 = true;
     }
 
     /// These pages, which were mapped, are trimmed: all at one instant.

@@ -168,9 +168,9 @@ fn a_buffer_gives_trimmed_pages_up() {
         (3 * MS, Read, &[3]),
     ];
     let (done, totals) = ends(&config, &lines);
-    // Page 3 takes the place of page 1.
+    // Page 2 needs none and is done at once. Page 3 takes the place of page 1.
     let trim = 20 + COMMAND;
-    let expected = [MEMORY, 5 + MEMORY, 20 + MEMORY, 20 + MEMORY, trim, MS + MEMORY, 3 * MS + PAGE];
+    let expected = [MEMORY, 5 + MEMORY, 20, 20 + MEMORY, trim, MS + MEMORY, 3 * MS + PAGE];
     assert_eq!(done, expected);
     assert_eq!(totals.user_programs, 2);
 }

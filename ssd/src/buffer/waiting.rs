@@ -1,16 +1,32 @@
 //! Writes that wait for space in the page buffer, in the order in which they came.
 
-use flashlane_core::{FlowId, Lpn};
+use flashlane_core::{FlowId, Lpn, Time};
 
 use super::{Buffer, WaitingWrites};
 use crate::frontend::RequestSlot;
 use crate::shared::Value;
 
+/// A write that waits for space.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    slot: RequestSlot,
+    /// Pages that it needs.
+    pages: u32,
+    /// When the last of its other pages was stored, if any was.
+    stored: Option<Time>,
+}
+
 impl Buffer {
-    /// Adds a write that waits for space for these pages.
-    pub(crate) fn wait(&mut self, flow: FlowId, slot: RequestSlot, pages: impl ExactSizeIterator<Item = Lpn>) {
+    /// Adds a write that waits for space for these pages; others of it were `stored` now.
+    pub(crate) fn wait(
+        &mut self,
+        flow: FlowId,
+        slot: RequestSlot,
+        stored: Option<Time>,
+        pages: impl ExactSizeIterator<Item = Lpn>,
+    ) {
         let (p, count) = (self.part_of(flow), pages.len() as u32);
-        self.parts[p].waiting.push_back((slot, count));
+        self.parts[p].waiting.push_back(Waiting { slot, pages: count, stored });
         self.parts[p].wanted += count;
         for lpn in pages {
             let WaitingWrites(writes) = self.waiting.get(lpn);
@@ -33,23 +49,26 @@ impl Buffer {
 
     /// Writes that wait for space, in every part.
     pub(crate) fn all_waiting(&self) -> impl Iterator<Item = RequestSlot> {
-        self.parts.iter().flat_map(|part| part.waiting.iter().map(|&(slot, _)| slot))
+        self.parts.iter().flat_map(|part| part.waiting.iter().map(|waits| waits.slot))
     }
 
-    /// Pages of a write that waits for space in `flow`'s part need none any more: `lpns`, which were trimmed.
-    pub(crate) fn stop_waiting(&mut self, flow: FlowId, slot: RequestSlot, lpns: &[Lpn]) {
+    /// Pages of a write that waits for space in `flow`'s part need none any more: `lpns`, which were trimmed. Returns when the last of its other
+    /// pages was stored, if any was.
+    pub(crate) fn stop_waiting(&mut self, flow: FlowId, slot: RequestSlot, lpns: &[Lpn]) -> Option<Time> {
         for &lpn in lpns {
             self.no_longer_waits(lpn);
         }
         let p = self.part_of(flow);
         let part = &mut self.parts[p];
         part.wanted -= lpns.len() as u32;
-        let waits = part.waiting.iter_mut().find(|(waiting, _)| *waiting == slot).expect("it waits");
-        waits.1 -= lpns.len() as u32;
-        if waits.1 == 0 {
-            part.waiting.retain(|&(waiting, _)| waiting != slot);
+        let waits = part.waiting.iter_mut().find(|waits| waits.slot == slot).expect("it waits");
+        waits.pages -= lpns.len() as u32;
+        let Waiting { pages, stored, .. } = *waits;
+        if pages == 0 {
+            part.waiting.retain(|waits| waits.slot != slot);
             self.trimmed.retain(|&(waiting, _)| waiting != slot);
         }
+        stored
     }
 
     /// Whether a page of a write that waits was trimmed: it is passed over.
@@ -75,17 +94,20 @@ impl Buffer {
 
     /// The write that has waited longest in `flow`'s part.
     pub(crate) fn first_waiting(&self, flow: FlowId) -> Option<RequestSlot> {
-        self.parts[self.part_of(flow)].waiting.front().map(|&(slot, _)| slot)
+        self.parts[self.part_of(flow)].waiting.front().map(|waits| waits.slot)
     }
 
-    /// The first waiting write of `flow`'s part ([`Buffer::first_waiting`]) now needs `pages` pages only; 0 removes it from those
-    /// that wait.
-    pub(crate) fn still_waits_for(&mut self, flow: FlowId, pages: u32) {
+    /// The first waiting write of `flow`'s part ([`Buffer::first_waiting`]) needs `pages` pages only since others were stored, if any were: `now`;
+    /// 0 removes it from those that wait.
+    pub(crate) fn still_waits_for(&mut self, flow: FlowId, pages: u32, now: Time) {
         let p = self.part_of(flow);
         let part = &mut self.parts[p];
         let Some(first) = part.waiting.front_mut() else { return };
-        part.wanted = part.wanted - first.1 + pages;
-        first.1 = pages;
+        part.wanted = part.wanted - first.pages + pages;
+        if pages < first.pages {
+            first.stored = Some(now);
+        }
+        first.pages = pages;
         if pages == 0 {
             part.waiting.pop_front();
         }

@@ -10,8 +10,8 @@
 //! decisions. So [`Device::advance`] processes the completions of `now` but leaves its decisions open until time moves on
 //! or [`Device::next_event`] closes the instant: decisions at `now` take into account what is submitted at `now`.
 //!
-//! Completions of an instant come by channel and then by unit, those of memory and link after those of the flash, and not by creation
-//! number: nothing decides between two completions of an instant. A device ends at [`Time::LAST`], because instants are packed with the
+//! Completions of an instant come by channel and then by unit, and not by creation number; then entries of the map from the host's memory and
+//! timers; then answers of memory and link, and arrivals. A device ends at [`Time::LAST`], because instants are packed with the
 //! numbers of units and channels: arrivals after it are refused, and a device that has something to do after it stops with a fault.
 
 mod change;
@@ -46,8 +46,8 @@ use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, Op, Plane
 use crate::buffer::Buffer;
 use crate::config::{Config, ConfigError, FlowConfig, Unmap};
 use crate::flash::Flash;
-use crate::frontend::{Frontend, Refusal, RequestSlot, Shape, Step};
-use crate::ftl::{Ftl, MappingCache};
+use crate::frontend::{Frontend, Refusal, RequestSlot, Set, Shape, Step};
+use crate::ftl::Ftl;
 use crate::gc::{Gc, Replayed};
 use crate::policy::Policy;
 use crate::shared::State;
@@ -489,12 +489,15 @@ impl Device {
             if self.flash.soonest == next {
                 self.flash.step(&mut self.state);
                 self.drain_ended();
-            } else if self.frontend.takes_timer(next) {
-                self.has_waited();
+            } else if self.frontend.is_set(next) {
+                match self.frontend.take_set(&mut self.state) {
+                    Set::Timer => self.has_waited(),
+                    Set::Entry => self.entries_from_host(),
+                    Set::Decision => {}
+                }
             } else {
                 match self.frontend.step(self.policy.known.single_arrival_enters, &mut self.state) {
                     Step::Enters(slot) => self.enter_from_link(slot),
-                    Step::EntryArrives => self.entries_from_host(),
                     Step::FlushArrives(slot) => self.flush_arrives(slot),
                     Step::Other => {}
                 }
@@ -564,9 +567,7 @@ impl Device {
                 // Dispatching made space in the queues.
                 self.admit();
             }
-            if self.ftl.cache.as_ref().is_some_and(MappingCache::has_rewrites) {
-                self.rewrite_translation_pages();
-            }
+            self.write_back_entries();
             if self.fault.is_some() {
                 return false;
             }

@@ -25,6 +25,7 @@ impl Device {
     fn split_not_plain(&mut self, slot: RequestSlot) {
         let request = self.state.board.requests[slot as usize];
         self.split::<false>(slot, &request);
+        self.write_back_entries();
     }
 
     /// The same where pages take no more than their transactions (`PLAIN`, which is [`Transactions::plain`]), or whatever they take.
@@ -107,7 +108,7 @@ impl Device {
     fn read_page<const PLAIN: bool>(&mut self, slot: RequestSlot, request: &ActiveRequest, i: u32) -> bool {
         let lpn = self.frontend.requests.page(slot, request, i);
         if PLAIN && self.page_order.youngest_write(lpn).is_none() {
-            self.read_flash::<true>(slot, request, lpn, i);
+            self.read_flash::<true>(slot, request, lpn, i, None);
             return false;
         }
         if self.serves_from_memory(slot, lpn) {
@@ -116,7 +117,7 @@ impl Device {
         if self.transactions.looks_up_reads {
             return self.read_by_map(slot, lpn, i);
         }
-        self.read_flash::<false>(slot, request, lpn, i);
+        self.read_flash::<false>(slot, request, lpn, i, None);
         false
     }
 
@@ -127,17 +128,25 @@ impl Device {
         if self.translation.is_some() && self.read_awaits_entry(slot, lpn, request.flow, i) {
             return false;
         }
-        self.read_looked_up(slot, &request, lpn, i)
+        self.read_looked_up(slot, &request, lpn, i, None)
     }
 
-    /// Serves a page of a read whose entry of the map is known. Returns whether memory serves it: there is no data, and the map tells.
+    /// Serves a page of a read whose entry of the map is known; if that was waited for, with the age that it has. Returns whether memory serves
+    /// it: there is no data, and the map tells.
     #[inline(always)]
-    pub(super) fn read_looked_up(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) -> bool {
+    pub(super) fn read_looked_up(
+        &mut self,
+        slot: RequestSlot,
+        request: &ActiveRequest,
+        lpn: Lpn,
+        i: u32,
+        age: Option<u64>,
+    ) -> bool {
         let is_blank = !self.has_data(lpn);
         if is_blank {
             self.frontend.page_from_memory(slot, lpn, &mut self.state);
         } else {
-            self.read_flash::<false>(slot, request, lpn, i);
+            self.read_flash::<false>(slot, request, lpn, i, age);
         }
         is_blank
     }
@@ -153,14 +162,23 @@ impl Device {
         serves
     }
 
-    /// Creates the transaction of a page of a read.
+    /// Creates the transaction of a page of a read, which may be older than its number says.
     #[inline(always)]
-    fn read_flash<const PLAIN: bool>(&mut self, slot: RequestSlot, request: &ActiveRequest, lpn: Lpn, i: u32) {
+    fn read_flash<const PLAIN: bool>(
+        &mut self,
+        slot: RequestSlot,
+        request: &ActiveRequest,
+        lpn: Lpn,
+        i: u32,
+        age: Option<u64>,
+    ) {
         let bytes = self.transactions.on_bus(request.bytes_of(i, self.transactions.page_bytes));
         let plane = self.ftl.map.plane_of(lpn);
         let read = create(slot, request.flow, Owner::User, FlashOp::Read, lpn, plane, bytes, &mut self.state);
         if !PLAIN {
             self.is_of_request(read);
+            let txn = self.state.board.txn_mut(read);
+            txn.age_bonus = age.map_or(0, |age| txn.serial - age);
         }
         self.page_order.add_read(lpn, read);
         if self.transactions.address_reads {

@@ -10,6 +10,7 @@ use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::vec::Vec;
 
+use flashlane_core::event::{EntryAt, Event};
 use flashlane_core::transaction::{FlashOp, Stage, Transaction, tag};
 use flashlane_core::{Duration, FlowId, Lpn, Owner, Time, TxnId};
 
@@ -17,14 +18,15 @@ use super::transactions::create;
 use super::{Device, Fault};
 use crate::config::Config;
 use crate::frontend::{RequestSlot, crossing_ns};
-use crate::ftl::{EntryAt, Rewrite};
+use crate::ftl::{MappingCache, Rewrite};
 use crate::shared::{LpnTable, Value};
 
 /// What waits for an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Waits {
-    /// A page of a read, by its number in the request.
-    Read { slot: RequestSlot, page: u32 },
+    /// A page of a read, by its number in the request, and the age that its transaction will have: that of the instant at which it was looked
+    /// up.
+    Read { slot: RequestSlot, page: u32, age: u64 },
     /// A program; `reads_first` if the rest of its page must be read before it.
     Program { id: TxnId, reads_first: bool },
 }
@@ -134,7 +136,8 @@ impl Translation {
 impl Device {
     /// Whether page `page` of a read, which is `lpn`, waits for its entry.
     pub(super) fn read_awaits_entry(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId, page: u32) -> bool {
-        self.awaits_entry(lpn, flow, Waits::Read { slot, page })
+        let age = self.state.next_serial();
+        self.awaits_entry(lpn, flow, Waits::Read { slot, page, age })
     }
 
     /// Whether a program that was just created and replaces none is held back until the entry of its page is in memory.
@@ -153,7 +156,9 @@ impl Device {
         let (Some(cache), Some(translation)) = (&mut self.ftl.cache, &mut self.translation) else { return false };
         let waiter = Waiter { waits, lpn, flow };
         let page = cache.page_of(lpn);
-        match cache.look_up(lpn, flow) {
+        let at = cache.look_up(lpn, flow);
+        self.state.log(|| Event::EntryLookedUp { lpn, at });
+        match at {
             EntryAt::Memory => return false,
             EntryAt::Host if translation.round_trip > Duration::ZERO => {
                 let at = self.state.now() + translation.round_trip;
@@ -184,7 +189,7 @@ impl Device {
     fn entry_arrived(&mut self, lpn: Lpn, flow: FlowId) {
         if let Some(cache) = &mut self.ftl.cache {
             cache.arrived(lpn, flow);
-            self.state.agenda.open |= cache.has_rewrites();
+            self.state.log(|| Event::EntryArrived { lpn });
         }
     }
 
@@ -204,6 +209,7 @@ impl Device {
             }
         }
         self.go_on(&arrived);
+        self.write_back_entries();
     }
 
     /// What waited for entries goes on, now that they are here: pages of a read that follow one another together.
@@ -228,9 +234,9 @@ impl Device {
         self.transactions.overtaking.joins_late();
         let mut from_memory = false;
         for waiter in waiters {
-            let Waits::Read { page, .. } = waiter.waits else { continue };
-            from_memory |=
-                self.serves_from_memory(slot, waiter.lpn) || self.read_looked_up(slot, &request, waiter.lpn, page);
+            let Waits::Read { page, age, .. } = waiter.waits else { continue };
+            from_memory |= self.serves_from_memory(slot, waiter.lpn)
+                || self.read_looked_up(slot, &request, waiter.lpn, page, Some(age));
         }
         self.estimate_request(&request);
         if from_memory {
@@ -282,7 +288,8 @@ impl Device {
         }
     }
 
-    /// The read of a translation page has ended: its entries are known.
+    /// The read of a translation page has ended: its entries are known. What waited for them goes on before translation pages are written anew
+    /// whose entries have made room.
     fn translation_page_read(&mut self, page: Lpn) {
         let Some(translation) = &mut self.translation else { return };
         let (id, waiters, whole, rewrite) = translation.take_read(page);
@@ -290,17 +297,26 @@ impl Device {
         if let Some(translation) = &mut self.translation {
             translation.give_back(id, waiters);
         }
-        let Some(flow) = rewrite else { return };
-        if whole {
-            self.program_translation_page(page, flow);
-        } else {
-            self.read_to_rewrite(page, flow);
+        match rewrite {
+            Some(flow) if whole => self.program_translation_page(page, flow),
+            Some(flow) => self.read_to_rewrite(page, flow),
+            None => {}
+        }
+        self.write_back_entries();
+    }
+
+    /// Writes translation pages anew whose dirty entries have made room. To be called when what made them do so is over: a completion and what
+    /// it released, an arrival, or the decisions of the units.
+    #[inline]
+    pub(super) fn write_back_entries(&mut self) {
+        if self.ftl.cache.as_ref().is_some_and(MappingCache::has_rewrites) {
+            self.rewrite_translation_pages();
         }
     }
 
     /// Writes translation pages anew whose dirty entries are no longer held. A program of the page that still waits will include them.
     #[cold]
-    pub(super) fn rewrite_translation_pages(&mut self) {
+    fn rewrite_translation_pages(&mut self) {
         while let Some(Rewrite { page, flow, is_whole }) =
             self.ftl.cache.as_mut().and_then(|cache| cache.next_rewrite())
         {

@@ -15,7 +15,6 @@ use super::Device;
 use super::transactions::report_queued;
 use crate::buffer::Buffer;
 use crate::frontend::RequestSlot;
-use crate::ftl::MappingCache;
 
 impl Device {
     /// Serves a trim.
@@ -36,7 +35,6 @@ impl Device {
             mapped += u64::from(self.unmap_page(lpn, request.flow));
         }
         self.host_changes_pages();
-        self.state.agenda.open |= self.ftl.cache.as_ref().is_some_and(MappingCache::has_rewrites);
         self.report_unmapped(slot, request);
         if self.durability.is_some() {
             for i in 0..request.pages {
@@ -52,6 +50,7 @@ impl Device {
             self.store_waiting_writes(flow);
             self.flush(flow);
         }
+        self.write_back_entries();
     }
 
     /// Serial service: the pages leave the buffer. There is no map of pages with data, so a trim takes the time of the command alone.
@@ -182,7 +181,7 @@ impl Device {
                 let lpn = self.frontend.requests.page(slot, &request, i);
                 let buffer = self.buffer.as_mut().expect("writes wait for its space");
                 if is_trimmed(lpn) && buffer.trimmed.insert((slot, i)) {
-                    self.frontend.page_from_memory(slot, lpn, &mut self.state);
+                    self.frontend.page_dropped(slot, lpn, &mut self.state);
                     dropped.push(lpn);
                 }
             }
@@ -190,9 +189,9 @@ impl Device {
                 continue;
             }
             let buffer = self.buffer.as_mut().expect("writes wait for its space");
-            buffer.stop_waiting(request.flow, slot, &dropped);
+            let stored = buffer.stop_waiting(request.flow, slot, &dropped);
             self.state.board.waiting_for_buffer = buffer.waiting_writes();
-            self.frontend.serve_if_done(slot, &mut self.state);
+            self.frontend.dropped_if_done(slot, stored.filter(|_| !request.fua), &mut self.state);
         }
     }
 }

@@ -30,9 +30,8 @@ type PendingWordline = Vec<(TxnId, bool)>;
 /// Pages that wait for a full wordline.
 #[derive(Clone, Debug, Default)]
 struct Gathered {
-    pages: Vec<(Lpn, FlowId)>,
-    /// Since when the first waits.
-    since: Time,
+    /// Each with the instant since which it waits.
+    pages: Vec<(Lpn, FlowId, Time)>,
     /// Something waits for one of them to be programmed.
     is_awaited: bool,
 }
@@ -111,14 +110,16 @@ impl Wordlines {
     /// The first page of a list, no longer in it.
     fn take_first(&mut self, number: usize) -> Option<(Lpn, FlowId)> {
         let pages = &mut self.lists[number].pages;
-        (!pages.is_empty()).then(|| pages.remove(0))
+        (!pages.is_empty()).then(|| pages.remove(0)).map(|(lpn, flow, _)| (lpn, flow))
     }
 
     /// The lists that are to be closed at this instant though they are not full.
     fn take_due(&mut self, now: Time) -> Vec<usize> {
         let Wordlines { lists, wait, .. } = self;
-        let is_over = |list: &Gathered| wait.is_some_and(|wait| list.since + wait <= now);
-        let due = |list: &Gathered| !list.pages.is_empty() && (list.is_awaited || is_over(list));
+        let due = |list: &Gathered| {
+            let since = list.pages.first().map(|page| page.2);
+            since.is_some_and(|since| list.is_awaited || wait.is_some_and(|wait| since + wait <= now))
+        };
         let all = (0..lists.len()).filter(|&n| due(&lists[n])).collect();
         self.any_awaited = false;
         all
@@ -127,8 +128,7 @@ impl Wordlines {
     /// When the first page that is gathered has waited long enough.
     fn next_deadline(&self) -> Time {
         let Some(wait) = self.wait else { return Time::NEVER };
-        let waits = self.lists.iter().filter(|list| !list.pages.is_empty());
-        waits.map(|list| list.since + wait).min().unwrap_or(Time::NEVER)
+        self.lists.iter().filter_map(|list| list.pages.first()).map(|page| page.2 + wait).min().unwrap_or(Time::NEVER)
     }
 }
 
@@ -147,9 +147,9 @@ impl Device {
         let number = wordlines.list_of(plane);
         let list = &mut wordlines.lists[number];
         if list.pages.is_empty() {
-            (list.since, list.is_awaited) = (now, false);
+            list.is_awaited = false;
         }
-        list.pages.push((lpn, flow));
+        list.pages.push((lpn, flow, now));
         if list.pages.len() == wordlines.pages {
             self.close_wordline(number, plane);
         } else if let Some(wait) = wordlines.wait
@@ -185,7 +185,7 @@ impl Device {
     pub(super) fn program_in_wordline(&mut self, page: Lpn, flow: FlowId, plane: PlaneId) {
         let Some(wordlines) = &mut self.wordlines else { return };
         let number = wordlines.list_of(plane);
-        wordlines.lists[number].pages.push((page, flow));
+        wordlines.lists[number].pages.push((page, flow, self.state.board.now));
         self.close_wordline(number, plane);
     }
 
@@ -250,7 +250,7 @@ impl Device {
         let pages = mem::take(&mut wordlines.lists[number].pages);
         let (bytes, no_request, op) = (self.transactions.page_on_bus(), RequestSlot::MAX, FlashOp::Program);
         let mut made = Vec::with_capacity(pages.len());
-        for (lpn, flow) in pages {
+        for (lpn, flow, _) in pages {
             let is_of_map = self.ftl.cache.as_ref().is_some_and(|cache| cache.is_translation_page(lpn));
             let owner = if is_of_map { Owner::Mapping } else { Owner::Buffer };
             if let Some(buffer) = self.buffer.as_mut().filter(|_| !is_of_map) {
@@ -330,7 +330,7 @@ impl Device {
     pub(super) fn gather_anew(&mut self, config: &Config) {
         let Some(old) = mem::replace(&mut self.wordlines, Wordlines::of(config, &self.policy)) else { return };
         let Some(buffer) = &mut self.buffer else { return };
-        old.lists.iter().flat_map(|list| &list.pages).for_each(|&(lpn, _)| buffer.leaves_wordline(lpn));
+        old.lists.iter().flat_map(|list| &list.pages).for_each(|&(lpn, ..)| buffer.leaves_wordline(lpn));
         let parts = buffer.parts();
         (0..parts).map(FlowId).for_each(|flow| self.flush(flow));
     }

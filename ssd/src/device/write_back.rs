@@ -35,10 +35,13 @@ impl Device {
         self.state.board.requests[slot as usize].buffered = cursor;
         match (is_first_waiting, cursor == pages) {
             (false, false) => {
-                let requests = &self.frontend.requests;
-                buffer.wait(flow, slot, (cursor..pages).map(|i| requests.page(slot, &request, i)));
+                let (requests, stored) = (&self.frontend.requests, (cursor > 0).then_some(self.state.board.now));
+                buffer.wait(flow, slot, stored, (cursor..pages).map(|i| requests.page(slot, &request, i)));
             }
-            (true, _) => buffer.still_waits_for(flow, pages - cursor - buffer.trimmed_from(slot, cursor)),
+            (true, _) => {
+                let wanted = pages - cursor - buffer.trimmed_from(slot, cursor);
+                buffer.still_waits_for(flow, wanted, self.state.board.now);
+            }
             (false, true) => {}
         }
         self.state.board.waiting_for_buffer = buffer.waiting_writes();
@@ -148,6 +151,7 @@ impl Device {
         self.store_waiting_writes(flow);
         self.flush(flow);
         self.fill_partitions_with_space();
+        self.write_back_entries();
     }
 
     /// Writes that wait for space in `flow`'s part of the buffer use what there is.

@@ -8,6 +8,7 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use flashlane_core::event::EntryAt;
 use flashlane_core::{Divisor, FlowId, Lpn};
 
 use crate::config::Mapping;
@@ -41,17 +42,6 @@ struct TranslationPage {
     held: u32,
     /// The first of those that are dirty.
     dirty: u32,
-}
-
-/// Where the entry of a page is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum EntryAt {
-    /// In the controller's memory.
-    Memory,
-    /// In the host's memory.
-    Host,
-    /// Only in its translation page.
-    Flash,
 }
 
 /// A translation page that must be written anew: an entry of it was dirty and is no longer held.
@@ -190,13 +180,11 @@ impl MappingCache {
         }
     }
 
-    /// A page lies elsewhere now: its entry is dirty. An entry that is not held is held from now on, whatever its translation page says.
+    /// A page lies elsewhere now: its entry is dirty, and the one used last. One that is not held, or only in the host's memory, is in the
+    /// controller's from now on, whatever was known of it.
     #[inline(never)]
     pub(crate) fn changed(&mut self, lpn: Lpn, flow: FlowId) {
-        if self.node_of[lpn.0 as usize] == 0 {
-            // It is not the one evicted: at least one entry is held.
-            self.insert(lpn, flow);
-        }
+        self.arrived(lpn, flow);
         let at = self.node_of[lpn.0 as usize] - 1;
         if self.nodes[at as usize].dirty {
             return;

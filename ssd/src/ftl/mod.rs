@@ -20,7 +20,7 @@ use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
 pub(crate) use mapping::written_groups_bytes;
 use mapping::{Map, PageFlows, Validity};
 use mapping_cache::HeldEntries;
-pub(crate) use mapping_cache::{ENTRY_BYTES as MAPPING_ENTRY_BYTES, EntryAt, MappingCache, Rewrite};
+pub(crate) use mapping_cache::{ENTRY_BYTES as MAPPING_ENTRY_BYTES, MappingCache, Rewrite};
 use precondition::Initial;
 pub(crate) use precondition::{PlaneReplay, PlaneStates};
 pub(crate) use retries::BYTES_A_PAGE as RETRY_BYTES_A_PAGE;

@@ -209,6 +209,9 @@ impl Explainer {
                 }
             }
             Event::PageInSeries { .. }
+            | Event::PageDropped { .. }
+            | Event::EntryLookedUp { .. }
+            | Event::EntryArrived { .. }
             | Event::Evicted { .. }
             | Event::Queued { .. }
             | Event::Moved { .. }

@@ -218,6 +218,9 @@ impl<W: Write + Send + 'static> Timeline<W> {
             Event::Admitted { .. }
             | Event::PageFromMemory { .. }
             | Event::PageInSeries { .. }
+            | Event::PageDropped { .. }
+            | Event::EntryLookedUp { .. }
+            | Event::EntryArrived { .. }
             | Event::Evicted { .. }
             | Event::Unmapped { .. }
             | Event::Queued { .. }

@@ -90,6 +90,8 @@ pub struct Model<'a> {
     waits: Vec<Waits>,
     left: Vec<usize>,
     done: Vec<u64>,
+    /// When the memory has served the last page of a write that was stored and does not wait for its program.
+    ready: Vec<u64>,
     now: u64,
 }
 
@@ -112,6 +114,7 @@ impl<'a> Model<'a> {
             waits: Vec::new(),
             left: asks.iter().map(|ask| ask.pages.len()).collect(),
             done: vec![0; asks.len()],
+            ready: vec![0; asks.len()],
             now: 0,
         }
     }
@@ -172,6 +175,9 @@ impl<'a> Model<'a> {
         }
         if !waits {
             self.served(request, stored, MEMORY);
+            if stored > 0 {
+                self.ready[request] = self.now + MEMORY;
+            }
         }
         pages[stored..].to_vec()
     }
@@ -293,7 +299,9 @@ impl<'a> Model<'a> {
                 let (write, before) = (*write, left.len());
                 left.retain(|lpn| !pages.contains(lpn));
                 let dropped = before - left.len();
-                self.served(write, dropped, MEMORY);
+                // They are done now; those that were stored just before may not be.
+                let after = self.ready[write].saturating_sub(self.now);
+                self.served(write, dropped, after);
             }
             self.waiting[part].retain(|(_, left)| !left.is_empty());
         }

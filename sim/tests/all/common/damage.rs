@@ -112,12 +112,16 @@ fn change(event: &mut Event, draw: u32) {
             (1, Some((_, bytes))) => *bytes = by(*bytes),
             _ => *pages = by((*pages).into()) as u32,
         },
-        Event::PageFromMemory { request, lpn } | Event::PageInSeries { request, lpn } => match field % 2 {
+        Event::PageFromMemory { request, lpn }
+        | Event::PageDropped { request, lpn }
+        | Event::PageInSeries { request, lpn } => match field % 2 {
             0 => lpn.0 = by(lpn.0.into()) as u32,
             _ => request.0 = by(request.0),
         },
         Event::Admitted { request } | Event::Completed { request } => request.0 = by(request.0),
-        Event::Evicted { lpn } => lpn.0 = by(lpn.0.into()) as u32,
+        Event::Evicted { lpn } | Event::EntryLookedUp { lpn, .. } | Event::EntryArrived { lpn } => {
+            lpn.0 = by(lpn.0.into()) as u32
+        }
         Event::Queued { txn, lpn, plane, bytes, .. } => match field % 4 {
             0 => *txn = by(*txn),
             1 => lpn.0 = by(lpn.0.into()) as u32,
