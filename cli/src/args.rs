@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use flashlane_sim::processor;
-use flashlane_trace::TimeUnit;
+use flashlane_trace::{Action, TimeUnit};
 
 pub use paper::PaperArgs;
 pub use recommend::RecommendArgs;
@@ -390,6 +390,10 @@ pub struct Reading {
     /// Which column of a CSV is what, by name or number: time=ts:us,op=rw,offset=lba:sectors,length=bytes
     #[arg(long, value_name = "COLUMNS")]
     pub columns: Option<String>,
+
+    /// Which events of a block trace are read as requests; by default those queued if it has any, else those issued
+    #[arg(long, value_parser = words::<Action>())]
+    pub action: Option<Action>,
 
     /// Speeds it up by this factor: 50, 0.5 or 3/2
     #[arg(long, value_name = "X")]

@@ -79,6 +79,7 @@ fn options(reading: &Reading) -> Result<TraceOptions, Failure> {
         options.speedup = text.parse().map_err(|message| fault("--speedup", message))?;
     }
     options.time_unit = reading.time_unit;
+    options.action = reading.action;
     options.offset = reading.offset.unwrap_or(0);
     Ok(options)
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
-use flashlane_trace::{Beyond, Sizes, TimeOrder, TimeUnit, TraceOptions};
+use flashlane_trace::{Action, Beyond, Sizes, TimeOrder, TimeUnit, TraceOptions};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -49,6 +49,10 @@ pub struct TraceFlow {
     /// Only requests of this device, named as the trace names it (`2`, `hm_0`, `8,0`). Default: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
+    /// Block traces (`blkparse`, `blktrace`, `ftrace`): the events that are read as requests. Default: `queue` if the trace has any, else
+    /// `issue`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<Word<Action>>,
     /// Requests beyond the flow's range. Default `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beyond: Option<Word<Beyond>>,
@@ -94,6 +98,7 @@ impl TraceFlow {
             limit: self.limit,
             loops: self.loops.unwrap_or(plain.loops),
             device: self.device.clone(),
+            action: self.action.map(|word| word.0),
             beyond: self.beyond.map_or(plain.beyond, |word| word.0),
             order: self.order.map_or(plain.order, |word| word.0),
             sizes: self.sizes.map_or(plain.sizes, |word| word.0),

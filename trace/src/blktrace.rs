@@ -1,6 +1,6 @@
 //! Binary blktrace: 48-byte records in the byte order of the recording machine, each with extra bytes (pdu) behind it.
 //!
-//! As in blkparse's text, one action is read, `Q` or `D`; notify records, other actions and passed-through commands are skipped. A
+//! As in blkparse's text, one action is read, `Q`, `D` or `C`; notify records, other actions and passed-through commands are skipped. A
 //! discard is a trim, a record with the category of flushes a flush, before the request if it has data. Promises an error with file and record number for a broken magic, an
 //! unknown version, or a record cut short. Must never know that there are other files: [`super::merge`] does.
 
@@ -9,9 +9,11 @@ use std::io::{BufReader, ErrorKind, Read};
 use flashlane_core::Op;
 
 use super::action::Action;
+use super::events::EventCounts;
+use super::format::event::Event as TextEvent;
 use super::format::record::RawRecord;
-use super::input::{Origin, Stream};
-use super::packed::broken;
+use super::input::Origin;
+use super::packed::{Stream, broken};
 use super::{TimeUnit, error};
 use flashlane_core::arrival::WorkloadError;
 
@@ -51,6 +53,31 @@ fn order(magic: [u8; 4]) -> Option<bool> {
     }
 }
 
+/// Names of actions as blkparse has them, by their numbers from 0.
+const ACTIONS: [&[u8]; 18] =
+    [b"m", b"Q", b"M", b"F", b"G", b"S", b"R", b"D", b"C", b"P", b"U", b"UT", b"I", b"X", b"B", b"A", b"ABORT", b"DRV"];
+/// The number of the action whose extra bytes name the device that a request comes from.
+const REMAP: u32 = 15;
+/// Records of a file whose events are counted, at most.
+const COUNTED: u64 = 4_000_000;
+
+/// The kernel's device number in user space: 12 bits of major, 20 of minor.
+pub(super) fn device_name(device: u32) -> Vec<u8> {
+    format!("{},{}", device >> 20, device & 0xf_ffff).into_bytes()
+}
+
+/// The fields of a record.
+#[derive(Clone, Copy)]
+struct Fields {
+    time: u64,
+    sector: u64,
+    bytes: u32,
+    action: u32,
+    device: u32,
+    /// Of a remap: the device it comes from.
+    from: Option<u32>,
+}
+
 /// A request and the device it went to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
@@ -59,13 +86,6 @@ pub(super) struct Event {
     pub device: u32,
     /// The number of the record in the file, from 1.
     pub number: u64,
-}
-
-/// The content of a record.
-enum RecordContent {
-    Wanted(Event),
-    Other,
-    End,
 }
 
 /// One per-CPU file.
@@ -96,20 +116,42 @@ impl CpuFile {
 
     /// The next request.
     pub fn next(&mut self) -> Result<Option<Event>, WorkloadError> {
-        loop {
-            match self.record()? {
-                RecordContent::Wanted(event) => return Ok(Some(event)),
-                RecordContent::Other => self.skipped += 1,
-                RecordContent::End => return Ok(None),
+        while let Some(fields) = self.record()? {
+            match self.request(fields)? {
+                Some(event) => return Ok(Some(event)),
+                None => self.skipped += 1,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Counts the events of the file, up to a limit or the first record that cannot be read, which is told where it is read.
+    pub fn count(&mut self, counts: &mut EventCounts) {
+        while let Ok(Some(fields)) = self.record() {
+            if self.number > COUNTED {
+                counts.is_whole = false;
+                return;
+            }
+            if fields.action & (NOTIFY | PASSED_THROUGH) != 0 {
+                continue;
+            }
+            let device = device_name(fields.device);
+            let number = fields.action & 0xffff & !CGROUP;
+            let name = ACTIONS.get(number as usize).copied().unwrap_or(b"?");
+            let action = Some(name).filter(|name| name.len() == 1).and_then(|name| Action::of_letter(name[0]));
+            match (action, fields.from.map(device_name)) {
+                (Some(action), _) => counts.add(TextEvent::Request { device: &device, action }),
+                (None, Some(from)) => counts.add(TextEvent::Remap { from: &from, to: &device }),
+                (None, None) => counts.add(TextEvent::Other(name)),
             }
         }
     }
 
-    /// The next record.
-    fn record(&mut self) -> Result<RecordContent, WorkloadError> {
+    /// The next record; `None` at the end.
+    fn record(&mut self) -> Result<Option<Fields>, WorkloadError> {
         let mut bytes = [0u8; RECORD];
         if !self.fill(&mut bytes)? {
-            return Ok(RecordContent::End);
+            return Ok(None);
         }
         self.number += 1;
         let magic = [bytes[0], bytes[1], bytes[2], bytes[3]];
@@ -133,26 +175,37 @@ impl CpuFile {
         if version != VERSION {
             return Err(error(self.place(self.number), format!("blktrace version {version}; legal is {VERSION}")));
         }
-        let pdu = if little { word(44) >> 16 } else { word(44) & 0xffff };
-        self.skip(pdu)?;
-        self.request(long(8), long(16), word(24), word(28), word(36))
+        let (pdu, action) = (if little { word(44) >> 16 } else { word(44) & 0xffff }, word(28));
+        let from = self.pdu(pdu, action)?;
+        Ok(Some(Fields { time: long(8), sector: long(16), bytes: word(24), action, device: word(36), from }))
     }
 
-    /// The content of a record with these fields.
-    fn request(
-        &self,
-        time: u64,
-        sector: u64,
-        bytes: u32,
-        action: u32,
-        device: u32,
-    ) -> Result<RecordContent, WorkloadError> {
+    /// Passes over a record's extra bytes; of a remap, they name the device it comes from (in the byte order of networks).
+    fn pdu(&mut self, count: u32, action: u32) -> Result<Option<u32>, WorkloadError> {
+        let ahead = if action & CGROUP != 0 { 8 } else { 0 };
+        if action & 0xffff & !CGROUP != REMAP || action & NOTIFY != 0 || count < ahead + 16 {
+            self.skip(count)?;
+            return Ok(None);
+        }
+        self.skip(ahead)?;
+        let mut from = [0; 4];
+        if !self.fill(&mut from)? {
+            return Err(self.cut_short());
+        }
+        self.skip(count - ahead - 4)?;
+        Ok(Some(u32::from_be_bytes(from)))
+    }
+
+    /// The request of a record, if it is one that is read.
+    fn request(&self, fields: Fields) -> Result<Option<Event>, WorkloadError> {
+        let Fields { time, sector, bytes, action, device, .. } = fields;
         let wanted = match self.action {
             Action::Queue => 1,
             Action::Issue => 7,
+            Action::Complete => 8,
         };
         if action & 0xffff & !CGROUP != wanted || action & (NOTIFY | PASSED_THROUGH) != 0 {
-            return Ok(RecordContent::Other);
+            return Ok(None);
         }
         // The sector of a flush means nothing.
         let flushes = action & FLUSH != 0;
@@ -162,7 +215,7 @@ impl CpuFile {
             _ if action & DISCARD != 0 => Op::Trim,
             (true, false) => Op::Read,
             (false, true) => Op::Write,
-            _ => return Ok(RecordContent::Other),
+            _ => return Ok(None),
         };
         let Some(offset) = sector.checked_mul(512) else {
             let message = format!("sector {sector}; legal is 0 to {}", u64::MAX / 512);
@@ -181,7 +234,7 @@ impl CpuFile {
             preflush: flushes && bytes > 0,
             ..RawRecord::PLAIN
         };
-        Ok(RecordContent::Wanted(Event { raw, device, number: self.number }))
+        Ok(Some(Event { raw, device, number: self.number }))
     }
 
     /// Fills `bytes`; false at the end of the file.

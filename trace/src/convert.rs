@@ -24,7 +24,7 @@ use flashlane_outputs::{OutFile, OutputError};
 pub struct ConvertReport {
     /// The format of the input.
     pub from: Format,
-    /// Why the input was read as that format.
+    /// Why the input was read as that format, and what else was chosen or is left out.
     pub reason: String,
     /// The format of the output.
     pub to: Format,
@@ -118,7 +118,7 @@ pub fn convert(
     let recognition = source.recognition();
     Ok(ConvertReport {
         from: recognition.format,
-        reason: recognition.reason.clone(),
+        reason: recognition.to_string(),
         to,
         counts: source.counts(),
         written,

@@ -12,6 +12,9 @@ pub struct TraceCounts {
     pub skipped: u64,
     /// Requests of other devices than the one asked for.
     pub filtered: u64,
+    /// Requests of devices over others, which appear again at the lower ones and are read there (block traces).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub stacked: u64,
     /// Last lines that were cut off, and are left out: only of a record of `flashlane serve`.
     #[serde(skip_serializing_if = "is_zero")]
     pub cut_off: u64,

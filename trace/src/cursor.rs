@@ -112,6 +112,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// The next byte behind spaces and tabs, if the line has one.
+    #[inline(always)]
+    pub fn after_blanks(mut self) -> Option<u8> {
+        self.blanks();
+        self.peek()
+    }
+
     /// Where the bytes from `from` on end whose number `count` tells, the line's end at most.
     #[inline(always)]
     fn after(&self, from: usize, count: impl Fn(&[u8; STEP]) -> usize) -> usize {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::error;
-use super::packed::{TELLING, unpacked};
+use super::packed::{Stream, TELLING, unpacked};
 use flashlane_core::arrival::WorkloadError;
 
 /// A source of bytes.
@@ -36,9 +36,6 @@ impl Read for Metered {
         Ok(got)
     }
 }
-
-/// A stream after decompression.
-pub(super) type Stream = Box<dyn Read + Send>;
 
 impl Origin {
     /// Its name in messages.

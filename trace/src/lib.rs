@@ -16,6 +16,7 @@
 //! csv_layout          the same as found in its first lines
 //! time_unit           what a time's digits are
 //! action              the events of a block trace that are read as requests
+//! events              which of them a trace has, at which devices, and so which are read
 //! recognise           which format a sample is
 //! recognition         that format, and why
 //! plausible           ns or ms, sectors or bytes
@@ -40,6 +41,7 @@ mod counts;
 mod csv_layout;
 mod cursor;
 mod digits;
+mod events;
 mod format;
 mod gz;
 mod input;

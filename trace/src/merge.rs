@@ -1,10 +1,9 @@
 //! The per-CPU files of a blktrace as one stream, merged by time; at equal times the lower CPU comes first.
-//!
-//! Also chooses the action when the user has not: `Q` if any file has one, else `D`.
 
 use super::TimeUnit;
 use super::action::Action;
-use super::blktrace::{CpuFile, Event};
+use super::blktrace::{CpuFile, Event, device_name};
+use super::events::EventCounts;
 use super::format::record::RawRecord;
 use super::input::Origin;
 use flashlane_core::arrival::WorkloadError;
@@ -47,8 +46,7 @@ impl Merge {
         *head = file.next()?;
         if self.device != Some(event.device) {
             self.device = Some(event.device);
-            // The kernel's device numbers in user space: 12 bits of major, 20 of minor.
-            self.device_name = format!("{},{}", event.device >> 20, event.device & 0xf_ffff).into_bytes();
+            self.device_name = device_name(event.device);
         }
         Ok(Some(Merged { raw: event.raw, file: at, number: event.number }))
     }
@@ -69,12 +67,12 @@ impl Merge {
     }
 }
 
-/// `Q` if any record has it, else `D`.
-pub(super) fn choose_action(origins: &[Origin]) -> Result<Action, WorkloadError> {
+/// The events of all files.
+pub(super) fn event_counts(origins: &[Origin]) -> Result<EventCounts, WorkloadError> {
+    let mut counts = EventCounts::default();
+    counts.is_whole = true;
     for origin in origins {
-        if CpuFile::open(origin, Action::Queue, TimeUnit::Ns)?.next()?.is_some() {
-            return Ok(Action::Queue);
-        }
+        CpuFile::open(origin, Action::Queue, TimeUnit::Ns)?.count(&mut counts);
     }
-    Ok(Action::Issue)
+    Ok(counts)
 }

@@ -3,9 +3,8 @@
 //!
 //! Promises that options that contradict one another or the format are refused.
 
-use super::action::Action;
 use super::csv_layout::{self, Layout};
-use super::format::blkparse;
+use super::events::{EventCounts, Reading};
 use super::format::definition::How;
 use super::input::Origin;
 use super::lines::Lines;
@@ -14,6 +13,7 @@ use super::recognise::{of_files, recognised, trial_lines};
 use super::recognition::Recognition;
 use super::{Format, TimeUnit, error, merge, refuse};
 use flashlane_core::arrival::WorkloadError;
+use flashlane_core::choice::Choice;
 
 /// How the trace of `origins`, which begins with `lines`, is read.
 pub(super) fn opening(
@@ -22,14 +22,14 @@ pub(super) fn opening(
     options: &TraceOptions,
 ) -> Result<(Recognition, How), WorkloadError> {
     let first = &origins[0];
-    let recognition = match (options.format, &options.columns) {
+    let mut recognition = match (options.format, &options.columns) {
         (Some(format), Some(_)) if format != Format::Csv => {
             let message =
                 format!("they are those of a CSV, and the format asked for is {format}; legal is csv, or no format");
             return Err(error("columns", message));
         }
-        (Some(format), _) => Recognition { format, reason: "as asked".to_owned() },
-        (None, Some(_)) => Recognition { format: Format::Csv, reason: "as asked".to_owned() },
+        (Some(format), _) => Recognition::new(format, "as asked"),
+        (None, Some(_)) => Recognition::new(Format::Csv, "as asked"),
         (None, None) if origins.len() > 1 => of_files(lines)?,
         (None, None) => recognised(lines, &first.name(), options.time_unit)?,
     };
@@ -37,6 +37,7 @@ pub(super) fn opening(
         let message = format!("{} is one file; legal for several is a binary blktrace", recognition.format.title());
         return Err(error(first.name(), message));
     }
+    check_action(options, &recognition)?;
     if recognition.format == Format::Csv {
         return csv(lines, &first.name(), options);
     }
@@ -44,13 +45,34 @@ pub(super) fn opening(
     if let Some(unit) = unit {
         check_unit(unit, &recognition)?;
     }
-    let action = match (options.action, recognition.format) {
-        (Some(action), _) => action,
-        (None, Format::Blktrace) => merge::choose_action(origins)?,
-        (None, Format::Blkparse) => text_action(first, lines)?,
-        (None, _) => Action::Queue,
+    let unit = unit.or(recognition.unit);
+    let about = recognition.format.about();
+    let counts = match about.event {
+        Some(event) => EventCounts::of_text(first, lines, event)?,
+        None if recognition.format == Format::Blktrace => merge::event_counts(origins)?,
+        None => return Ok((recognition, How { unit, ..How::PLAIN })),
     };
-    Ok((recognition, How { action, unit, csv: None }))
+    let Reading { action, stacked, notes } = counts.reading(&first.name(), options)?;
+    recognition.notes.extend(notes);
+    Ok((recognition, How { action, stacked, unit, csv: None }))
+}
+
+/// Refuses an action where there are none.
+fn check_action(options: &TraceOptions, recognition: &Recognition) -> Result<(), WorkloadError> {
+    let Some(action) = options.action else { return Ok(()) };
+    let is_block_trace = |format: Format| format == Format::Blktrace || format.about().event.is_some();
+    if is_block_trace(recognition.format) {
+        return Ok(());
+    }
+    let legal: Vec<&str> = Format::ALL.into_iter().filter(|format| is_block_trace(*format)).map(Format::key).collect();
+    let message = format!(
+        "`{}`: the trace is read as {} ({}), which has no actions; legal is an action for {}",
+        action.word(),
+        recognition.format,
+        recognition.reason,
+        legal.join(", ")
+    );
+    Err(error("action", message))
 }
 
 /// How a CSV is read.
@@ -70,12 +92,12 @@ fn csv(lines: &Lines, name: &str, options: &TraceOptions) -> Result<(Recognition
     };
     let Layout { reader, time_unit, words } = csv_layout::layout(&spec, options.time_unit, &trial, name)
         .map_err(|why| if sample.is_empty() { lines.broken().unwrap_or(why) } else { why })?;
-    let recognition = Recognition { format: Format::Csv, reason: format!("{why}: {words}") };
+    let recognition = Recognition::new(Format::Csv, format!("{why}: {words}"));
     Ok((recognition, How { unit: Some(time_unit), csv: Some(reader), ..How::PLAIN }))
 }
 
 /// Refuses another unit of times where they carry a date.
-fn check_unit(unit: TimeUnit, Recognition { format, reason }: &Recognition) -> Result<(), WorkloadError> {
+fn check_unit(unit: TimeUnit, Recognition { format, reason, .. }: &Recognition) -> Result<(), WorkloadError> {
     let own = format.time_unit();
     if !format.has_date() || unit == own {
         return Ok(());
@@ -85,23 +107,4 @@ fn check_unit(unit: TimeUnit, Recognition { format, reason }: &Recognition) -> R
          --columns, which reads the lines as those of any CSV"
     );
     Err(error("time_unit", message))
-}
-
-/// `Q` if any line of a blkparse text has it, else `D`.
-fn text_action(origin: &Origin, lines: &Lines) -> Result<Action, WorkloadError> {
-    let queued = |line: &[u8]| blkparse::action_of(line) == Some(b"Q");
-    let (sample, whole) = lines.sample();
-    if sample.split(|b| *b == b'\n').any(queued) {
-        return Ok(Action::Queue);
-    }
-    if whole || lines.broken().is_some() {
-        return Ok(Action::Issue);
-    }
-    let mut rest = Lines::new(origin.name(), origin.open()?);
-    while let Some(line) = rest.next()? {
-        if queued(line.line()) {
-            return Ok(Action::Queue);
-        }
-    }
-    Ok(Action::Issue)
 }

@@ -9,7 +9,9 @@ use bzip2::read::MultiBzDecoder;
 use lzma_rust2::{XzReader, lzma2_get_memory_usage};
 
 use super::gz::GzMembers;
-use super::input::Stream;
+
+/// A stream after decompression.
+pub(super) type Stream = Box<dyn Read + Send>;
 
 /// Bytes that tell how a file is compressed.
 pub(super) const TELLING: usize = 10;

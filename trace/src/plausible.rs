@@ -46,7 +46,7 @@ pub(super) fn weigh(requests: &[RawRecord], fractional: bool, unit: Option<TimeU
         }
         _ => "",
     };
-    Recognition { format, reason: format!("five columns; {time_reason}; {size_reason}{also}") }
+    Recognition::new(format, format!("five columns; {time_reason}; {size_reason}{also}"))
 }
 
 /// Whether times are milliseconds, and why.

@@ -48,7 +48,7 @@ pub(super) fn of_files(lines: &Lines) -> Result<Recognition, WorkloadError> {
     {
         return Err(broken);
     }
-    Ok(Recognition { format: Format::Blktrace, reason: "several files NAME.blktrace.CPU".to_owned() })
+    Ok(Recognition::new(Format::Blktrace, "several files NAME.blktrace.CPU"))
 }
 
 /// Recognises a trace from its first bytes; `whole` if there are no more.
@@ -57,7 +57,7 @@ fn of_sample(sample: &[u8], whole: bool, name: &str, unit: Option<TimeUnit>) -> 
         if let Recognised::Beginning(is, reason) = format.about().recognised
             && is(sample)
         {
-            return Ok(Recognition { format, reason: reason.to_owned() });
+            return Ok(Recognition::new(format, reason));
         }
     }
     if let Some(reason) = refuse::by_content(sample, whole) {
@@ -86,7 +86,7 @@ fn of_sample(sample: &[u8], whole: bool, name: &str, unit: Option<TimeUnit>) -> 
     }
     if let Some(spec) = csv_layout::own(&lines) {
         let Layout { words, .. } = csv_layout::layout(&spec, unit, &lines, name)?;
-        return Ok(Recognition { format: Format::Csv, reason: format!("its header names the columns: {words}") });
+        return Ok(Recognition::new(Format::Csv, format!("its header names the columns: {words}")));
     }
     let by_lines = |format: &Format| matches!(format.about().recognised, Recognised::Lines(_));
     let best = Format::ALL
@@ -101,7 +101,7 @@ fn of_sample(sample: &[u8], whole: bool, name: &str, unit: Option<TimeUnit>) -> 
         Some((taken, Format::Disksim)) if believable(taken, &lines) => Ok(columns(&lines, unit)),
         Some((taken, format)) if believable(taken, &lines) => {
             let reason = format!("{taken} of the first {} lines read as `{}`", lines.len(), format.shape());
-            Ok(Recognition { format, reason })
+            Ok(Recognition::new(format, reason))
         }
         _ => match lines.iter().find(|line| !is_blank(line)) {
             Some(first) => unknown(format!("no format reads the first lines, such as {}", quote(first))),
@@ -135,7 +135,7 @@ fn by_first_line(lines: &[&[u8]], name: &str) -> Result<Option<Recognition>, Wor
     let first = lines.first().copied().unwrap_or_default().trim_ascii();
     let is_own = |format: &Format| matches!(format.about().recognised, Recognised::FirstLine(own) if own == first);
     if let Some(format) = Format::ALL.into_iter().find(is_own) {
-        return Ok(Some(Recognition { format, reason: "its first line says so".to_owned() }));
+        return Ok(Some(Recognition::new(format, "its first line says so")));
     }
     if iolog::is_header(first) {
         let message = format!("{} is a fio log of another version; legal is 2 or 3", quote(first));
@@ -184,8 +184,7 @@ fn columns(lines: &[&[u8]], unit: Option<TimeUnit>) -> Recognition {
         .map(|line| line.trim_ascii_start().split(|b| matches!(b, b' ' | b'\t')).next().unwrap_or_default());
     let fractional = first_words.filter(|word| word.iter().any(|b| matches!(b, b'.' | b'e' | b'E'))).count();
     if in_sectors.is_empty() {
-        let reason = "five columns, addresses beyond what sectors could reach".to_owned();
-        return Recognition { format: Format::Replayer, reason };
+        return Recognition::new(Format::Replayer, "five columns, addresses beyond what sectors could reach");
     }
     plausible::weigh(&in_sectors, fractional > 0, unit)
 }

@@ -52,6 +52,7 @@ pub(super) struct LineCounts {
     pub lines: u64,
     pub skipped: u64,
     pub filtered: u64,
+    pub stacked: u64,
     pub cut_off: u64,
 }
 
@@ -69,6 +70,7 @@ pub(super) struct Records {
     earlier: LineCounts,
     skipped: u64,
     filtered: u64,
+    stacked: u64,
     cut_off: u64,
     /// Devices met while no request has passed the filter, for the error message.
     refused: Vec<Vec<u8>>,
@@ -135,6 +137,7 @@ impl Records {
             earlier: LineCounts::default(),
             skipped: 0,
             filtered: 0,
+            stacked: 0,
             cut_off: 0,
             refused: Vec::new(),
             passed: false,
@@ -160,7 +163,7 @@ impl Records {
     /// Goes back to the first request.
     pub fn rewind(&mut self) -> Result<(), WorkloadError> {
         self.earlier = self.counts();
-        (self.skipped, self.filtered, self.cut_off) = (0, 0, 0);
+        (self.skipped, self.filtered, self.stacked, self.cut_off) = (0, 0, 0, 0);
         self.flushed_before = None;
         self.stream = match self.recognition.format {
             Format::Blktrace => Stream::binary(&self.origins, &self.how)?,
@@ -208,6 +211,10 @@ impl Records {
                     (merged.raw, merge.device_name(), At { file: merged.file as u32, number: merged.number })
                 }
             };
+            if !self.how.stacked.is_empty() && self.how.stacked.iter().any(|upper| upper == device) {
+                self.stacked += 1;
+                continue;
+            }
             if let Some(filter) = &self.filter {
                 if device != filter {
                     self.filtered += 1;
@@ -265,8 +272,14 @@ impl Records {
             Stream::Text(lines, _) => (lines.number(), self.skipped),
             Stream::Binary(merge) => merge.records(),
         };
-        let LineCounts { lines: l, skipped: s, filtered: f, cut_off: c } = self.earlier;
-        LineCounts { lines: l + lines, skipped: s + skipped, filtered: f + self.filtered, cut_off: c + self.cut_off }
+        let before = self.earlier;
+        LineCounts {
+            lines: before.lines + lines,
+            skipped: before.skipped + skipped,
+            filtered: before.filtered + self.filtered,
+            stacked: before.stacked + self.stacked,
+            cut_off: before.cut_off + self.cut_off,
+        }
     }
 
     /// The names of the devices met so far, in the order of [`Record::device`].
@@ -277,7 +290,7 @@ impl Records {
 
 /// The message for a field that cannot be read.
 #[cold]
-fn message(Recognition { format, reason }: &Recognition, line: &Cursor<'_>, fault: Fault) -> String {
+fn message(Recognition { format, reason, .. }: &Recognition, line: &Cursor<'_>, fault: Fault) -> String {
     let bytes = line.line();
     let at = fault.at.min(bytes.len());
     let is_csv = *format == Format::Csv;

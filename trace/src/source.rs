@@ -131,6 +131,7 @@ impl TraceSource {
             lines: counts.lines,
             skipped: counts.skipped,
             filtered: counts.filtered,
+            stacked: counts.stacked,
             cut_off: counts.cut_off,
             ..self.counts
         }

@@ -76,6 +76,9 @@ pub struct TraceStat {
     pub format: Format,
     /// Why it was read as that format.
     pub reason: String,
+    /// What else was chosen or is left out, a sentence each; absent if nothing is to be said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The unit in which its times were read.
     pub time_unit: TimeUnit,
     /// Why they may be in another unit; null unless the rate is impossible.
@@ -311,6 +314,7 @@ impl StatCollector {
             file,
             format,
             reason: source.recognition().reason.clone(),
+            notes: source.recognition().notes.clone(),
             time_unit,
             warning: recorded.warning(format, time_unit),
             counts: source.counts(),

@@ -13,10 +13,15 @@ impl fmt::Display for TraceStat {
         let c = &self.counts;
         writeln!(f, "file          {}", escaped(&self.file))?;
         writeln!(f, "format        {} ({}): {}", self.format.key(), self.format.title(), self.reason)?;
+        for note in &self.notes {
+            writeln!(f, "              {note}")?;
+        }
         if let Some(warning) = &self.warning {
             writeln!(f, "Warning: {warning}")?;
         }
-        writeln!(f, "lines         {} read, {} skipped, {} of other devices", c.lines, c.skipped, c.filtered)?;
+        write!(f, "lines         {} read, {} skipped, {} of other devices", c.lines, c.skipped, c.filtered)?;
+        let stacked = if c.stacked > 0 { format!(", {} of devices over others", c.stacked) } else { String::new() };
+        writeln!(f, "{stacked}")?;
         writeln!(
             f,
             "requests      {} read, {} rejected, {} clamped, {} wrapped",

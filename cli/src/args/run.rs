@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use flashlane_core::choice::Choice;
 use flashlane_scenario::RangeWord;
-use flashlane_trace::{Beyond, Sizes, TimeOrder, TimeUnit};
+use flashlane_trace::{Action, Beyond, Sizes, TimeOrder, TimeUnit};
 
 /// What becomes of the results.
 #[derive(Args, Debug)]
@@ -103,6 +103,10 @@ pub struct Workload {
     /// Speeds traces up by this factor, 50, 0.5 or 3/2: one for all, or one for each trace, separated by commas
     #[arg(long, value_name = "X,...", value_delimiter = ',')]
     pub speedup: Vec<String>,
+
+    /// Which events of a block trace are read as requests; by default those queued if it has any, else those issued
+    #[arg(long, value_parser = words::<Action>())]
+    pub action: Option<Action>,
 
     /// What happens to requests of a trace beyond the flow's part of the drive
     #[arg(long, value_parser = words::<Beyond>())]

@@ -245,8 +245,9 @@ impl SpoolReader {
 
     /// Remarks for the user: the format that was chosen, and the requests that were changed so far.
     pub fn remarks(&self) -> String {
-        let Recognition { format, reason } = &self.spool.recognition;
+        let Recognition { format, reason, notes, .. } = &self.spool.recognition;
         let mut text = format!("read as {format} ({reason})");
+        notes.iter().for_each(|note| text.push_str(&format!("; {note}")));
         let Changes { rejected, clamped, wrapped } = self.changes();
         for (count, what) in [
             (rejected.iter().sum(), "rejected"),

@@ -1,18 +1,18 @@
 //! The default text of blkparse: `major,minor cpu sequence seconds pid action rwbs sector + sectors [process]`.
 //!
-//! A request appears several times on its way (queued, merged, issued, completed), so exactly one action is read: `Q`
-//! (as the file system sent it) or `D` (as the driver got it). Other actions, messages and the summary at the end are skipped.
-//!
-//! In rwbs a `D` is a discard, an `F` before the operation a flush, which comes before the data if there are any, and an `F` behind it
-//! force unit access. Write zeroes have the letter of writes.
+//! A request appears several times on its way (queued, merged, issued, completed), so exactly one action is read: `Q` (as the file system
+//! sent it), `D` (as the driver got it) or `C` (as it completed). Other actions and messages are skipped, and so is what blkparse prints
+//! about its input and in its summaries, wherever it stands: the outputs of several runs may follow one another. Write zeroes have the
+//! letter of writes.
 
 use std::io::Write;
 
 use flashlane_core::Op;
 
 use super::definition::{About, How, Recognised, Says, TraceFormat, Writer};
+use super::event::{Event, is_device, remapped_from, request, rwbs};
 use super::outgoing::{Outgoing, Unwritten};
-use super::record::{Line, RawRecord, range};
+use super::record::{Line, range};
 use crate::TimeUnit;
 use crate::action::Action;
 use crate::cursor::{Cursor, Fault};
@@ -23,7 +23,6 @@ pub(crate) struct Reader {
     action: Action,
     /// The unit of times, if it is not the format's own.
     unit: Option<TimeUnit>,
-    summary: bool,
 }
 
 impl TraceFormat for Reader {
@@ -32,7 +31,8 @@ impl TraceFormat for Reader {
         title: "blkparse text",
         shape: "major,minor cpu sequence seconds pid action rwbs sector + sectors [process]",
         time_unit: TimeUnit::S,
-        recognised: Recognised::Lines(|line| action_of(line).is_some()),
+        recognised: Recognised::Lines(|line| event(line).is_some()),
+        event: Some(event),
         writer: Writer::Line(write),
         says: Says { trims: true, flushes: true, fua: true, ..Says::PLAIN },
         sample: "  8,0    0        1     0.000001000   697  Q   R 16 + 8 [dd]\n  8,0    0        2     0.000003000   697  Q  WS 80 + 48 [dd]\n",
@@ -41,21 +41,16 @@ impl TraceFormat for Reader {
 
     /// Requests are the lines with the action asked for.
     fn open(how: &How) -> Reader {
-        Reader { action: how.action, unit: how.unit, summary: false }
+        Reader { action: how.action, unit: how.unit }
     }
 
     #[inline]
     fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
-        let is_device = line.peek().is_some_and(|b| b.is_ascii_digit());
-        if self.summary || !is_device && starts_summary(line.line()) {
-            self.summary = true;
-            return Ok(Line::Skip);
-        }
-        let start = line.pos();
-        line.number("the device")?;
-        line.comma("the minor number")?;
-        line.number("the minor number")?;
-        let device = range(start, line);
+        let device = match device(line) {
+            Ok(device) => device,
+            Err(_) if is_summary(line.line()) => return Ok(Line::Skip),
+            Err(fault) => return Err(fault),
+        };
         line.gap("the CPU")?;
         line.number("the CPU")?;
         line.gap("the sequence number")?;
@@ -70,40 +65,29 @@ impl TraceFormat for Reader {
         line.gap("the action")?;
         let action_fault = line.fault("the action", "a blkparse action such as Q, D or C");
         match line.word() {
-            [a] if *a == self.action.letter() => {}
+            [a] if *a == self.action.letter() as u8 => {}
             [a, ..] if a.is_ascii_alphabetic() => return Ok(Line::Skip),
             _ => return Err(action_fault),
         }
-        line.gap("the operation (rwbs)")?;
-        let rwbs_fault = line.fault("the operation (rwbs)", "letters such as R, W, WS, RA, D or N");
-        let rwbs = line.word();
-        if rwbs.is_empty() || !rwbs.iter().all(u8::is_ascii_alphabetic) {
-            return Err(rwbs_fault);
+        let rwbs = rwbs(line)?;
+        let request = request(line, rwbs, time_ns, device)?;
+        // With -t, the time since it was queued stands in round brackets.
+        if matches!(request, Line::Request(_)) && !matches!(line.clone().after_blanks(), None | Some(b'[' | b'(')) {
+            line.blanks();
+            return Err(line.fault("the process", "a name in brackets, or nothing"));
         }
-        let (preflush, op, fua) = operation(rwbs);
-        let flush = if preflush { Line::Request(RawRecord::flush(time_ns, device)) } else { Line::Skip };
-        line.blanks();
-        if op.is_none() && !preflush || (preflush || fua) && !line.peek().is_some_and(|b| b.is_ascii_digit()) {
-            return Ok(flush);
-        }
-        let offset = line.sectors("the sector")?;
-        line.gap("the plus sign")?;
-        let plus_fault = line.fault("the plus sign", "`sector + sectors`");
-        if line.word() != b"+" {
-            return Err(plus_fault);
-        }
-        line.gap("the number of sectors")?;
-        let length = line.sectors("the number of sectors")?;
-        if length == 0 && (preflush || fua) {
-            return Ok(flush);
-        }
-        let process_fault = line.fault("the process", "a name in brackets, or nothing");
-        if !line.at_end() && line.peek() != Some(b'[') {
-            return Err(process_fault);
-        }
-        let Some(op) = op else { return Ok(Line::Skip) };
-        Ok(Line::Request(RawRecord { time_ns, offset, length, op, fua, preflush, device }))
+        Ok(request)
     }
+}
+
+/// `major,minor`.
+#[inline]
+fn device(line: &mut Cursor<'_>) -> Result<(u32, u32), Fault> {
+    let start = line.pos();
+    line.number("the device")?;
+    line.comma("the minor number")?;
+    line.number("the minor number")?;
+    Ok(range(start, line))
 }
 
 /// Writes one line.
@@ -135,39 +119,47 @@ fn major_and_minor(r: &Outgoing<'_>) -> String {
     }
 }
 
-/// Whether the line begins the summary that blkparse prints at the end.
-fn starts_summary(line: &[u8]) -> bool {
-    let line = line.trim_ascii_start();
+/// Whether blkparse prints the line about its input, or in a summary of a CPU, a process (`-s`) or the whole run.
+fn is_summary(line: &[u8]) -> bool {
+    const HEADS: [&[u8]; 7] =
+        [b"Total (", b"Throughput (", b"Events (", b"Skips:", b"Input file ", b"discarded traces ", b"Bad "];
+    // Rows of counts: `Reads Queued:`, `Write Merges:`, `PC Reads Compl.:`, `IO unplugs:`, `Allocation wait:`.
+    const ROWS: [&[u8]; 9] = [
+        b"Reads ",
+        b"Read ",
+        b"Writes ",
+        b"Write ",
+        b"PC ",
+        b"IO unplugs:",
+        b"Allocation wait:",
+        b"Dispatch wait:",
+        b"Completion wait:",
+    ];
+    let line = line.trim_ascii();
+    let begins = |heads: &[&[u8]]| heads.iter().any(|head| line.starts_with(head));
     let cpu = line.strip_prefix(b"CPU").and_then(|rest| rest.first()).is_some_and(u8::is_ascii_digit);
-    cpu || [&b"Total ("[..], b"Throughput", b"Events (", b"Skips:", b"Input file ", b"discarded traces "]
-        .iter()
-        .any(|head| line.starts_with(head))
+    cpu || begins(&HEADS) || begins(&ROWS) && line.contains(&b':') || is_process(line)
 }
 
-/// Whether the drive flushes first, what is asked for if there are data, and whether with force unit access.
-fn operation(rwbs: &[u8]) -> (bool, Option<Op>, bool) {
-    let (preflush, letters) = match rwbs {
-        [b'F', rest @ ..] => (true, rest),
-        _ => (false, rwbs),
-    };
-    let has = |letter: u8| letters.contains(&letter);
-    let op = match () {
-        () if has(b'D') => Some(Op::Trim),
-        () if has(b'R') => Some(Op::Read),
-        () if has(b'W') => Some(Op::Write),
-        () => None,
-    };
-    (preflush, op, op == Some(Op::Write) && has(b'F'))
+/// Whether the line names a process and its number: `fio (4242)`, `fio (4242, ...)`.
+fn is_process(line: &[u8]) -> bool {
+    let inside = line.strip_suffix(b")").and_then(|rest| rest.rsplit(|b| *b == b'(').next());
+    let number = inside.map(|inside| inside.strip_suffix(b", ...").unwrap_or(inside));
+    number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit) && line.contains(&b' '))
 }
 
-/// The action of a blkparse line, if it is one.
-pub(crate) fn action_of(line: &[u8]) -> Option<&[u8]> {
+/// The event of a line, if it is one.
+fn event(line: &[u8]) -> Option<Event<'_>> {
     let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
-    let (major, minor) = {
-        let first = words.next()?;
-        let comma = first.iter().position(|b| *b == b',')?;
-        (&first[..comma], &first[comma + 1..])
-    };
-    let digits = |w: &[u8]| !w.is_empty() && w.iter().all(u8::is_ascii_digit);
-    if digits(major) && digits(minor) { words.nth(4) } else { None }
+    let device = words.next().filter(|word| is_device(word))?;
+    Some(match words.nth(4)? {
+        b"A" => match remapped_from(line) {
+            Some(from) => Event::Remap { from, to: device },
+            None => Event::Other(b"A"),
+        },
+        [letter] if Action::of_letter(*letter).is_some() => {
+            Event::Request { device, action: Action::of_letter(*letter)? }
+        }
+        other => Event::Other(other),
+    })
 }

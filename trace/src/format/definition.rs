@@ -8,6 +8,7 @@ use std::io;
 use flashlane_core::Op;
 
 use super::cells::CellReader;
+use super::event::EventOf;
 use super::outgoing::{Outgoing, Unwritten};
 use super::record::Line;
 use crate::TimeUnit;
@@ -30,8 +31,10 @@ pub(crate) trait TraceFormat: Sized {
 /// How a file is read.
 #[derive(Clone, Debug)]
 pub(crate) struct How {
-    /// blkparse: the lines that are read.
+    /// Block traces: the events that are read.
     pub action: Action,
+    /// Devices whose requests are left out, because they appear again at lower ones.
+    pub stacked: Vec<Vec<u8>>,
     /// The unit of times, where it is not the format's own.
     pub unit: Option<TimeUnit>,
     /// The columns of a CSV.
@@ -40,7 +43,7 @@ pub(crate) struct How {
 
 impl How {
     /// A format as it is.
-    pub const PLAIN: How = How { action: Action::Queue, unit: None, csv: None };
+    pub const PLAIN: How = How { action: Action::Queue, stacked: Vec::new(), unit: None, csv: None };
 }
 
 /// What a format is.
@@ -64,6 +67,8 @@ pub(crate) struct About {
     pub is_recording: bool,
     /// How a file of it is recognised.
     pub recognised: Recognised,
+    /// Block traces in text: the event of a line, if it is one.
+    pub event: Option<EventOf>,
     /// Its columns, if common lines of it can be read without a branch per field.
     pub columns: Option<Columns>,
     /// How users' name of a device is spelled in its lines.
@@ -90,6 +95,7 @@ impl About {
         first_line_may_be_header: false,
         is_recording: false,
         recognised: Recognised::REQUESTS,
+        event: None,
         columns: None,
         device: About::same_name,
         header: None,

@@ -8,12 +8,13 @@
 //! drive: a [`RawRecord`](record::RawRecord) is the file's content in nanoseconds and bytes.
 
 mod alibaba;
-pub(crate) mod blkparse;
+mod blkparse;
 mod blktrace;
 pub(crate) mod cells;
 mod csv;
 pub(crate) mod definition;
 mod disksim;
+pub(crate) mod event;
 pub(crate) mod iolog;
 mod iolog_v2;
 mod iolog_v3;

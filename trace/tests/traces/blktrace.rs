@@ -181,3 +181,63 @@ fn unsorted_records_of_one_cpu_are_an_error_or_clamped() {
     let clamp = TraceOptions { order: TimeOrder::Clamp, ..TraceOptions::default() };
     assert_eq!(read(encode(&records, true), &clamp).unwrap().counts.clamped, 1);
 }
+
+const REMAP: u32 = 15;
+const COMPLETE: u32 = 8;
+
+/// A remap: its extra bytes name the device it comes from in the byte order of networks, behind a control group if it has one.
+fn remapped(record: Rec, from: u32, big: bool, cgroup: bool) -> Vec<u8> {
+    let Rec(time, sector, bytes, action, device, _) = record;
+    let pdu = if cgroup { 24 } else { 16 };
+    let flag = if cgroup { 1 << 8 } else { 0 };
+    let mut out = encode(&[Rec(time, sector, bytes, action | flag, device, pdu)], big);
+    let at = out.len() - 16;
+    out[at..at + 4].copy_from_slice(&from.to_be_bytes());
+    out
+}
+
+#[test]
+fn requests_of_stacked_devices_are_read_once_in_either_byte_order() {
+    let dm = 253 << 20;
+    for (big, cgroup) in [(false, false), (true, false), (false, true), (true, true)] {
+        let parts = [
+            encode(&[Rec(1_000, 8, 4096, READ | QUEUE, dm, 0)], big),
+            remapped(Rec(1_100, 2056, 4096, READ | REMAP, SDA, 0), dm, big, cgroup),
+            encode(&[Rec(1_200, 2056, 4096, READ | QUEUE, SDA, 0)], big),
+            encode(
+                &[Rec(1_300, 2056, 4096, READ | ISSUE, SDA, 0), Rec(1_900, 2056, 4096, READ | COMPLETE, SDA, 0)],
+                big,
+            ),
+            encode(&[Rec(2_000, 8, 4096, READ | COMPLETE, dm, 0)], big),
+        ];
+        let bytes = parts.concat();
+        let whole = read(&bytes, &TraceOptions::default()).unwrap();
+        assert_eq!((whole.rows, whole.counts.stacked), (vec![(0, R, 2056 * 512, 4096)], 1), "{big} {cgroup}");
+        let notes = whole.recognition.notes.join("; ");
+        assert!(notes.contains("Q (queued) 2 is read, by default; not read: D (issued) 1, C (completed) 2"), "{notes}");
+        assert!(notes.contains("`253,0` lies over `8,0`: its 1 requests are left out"), "{notes}");
+        let upper = TraceOptions { device: Some("253,0".into()), ..TraceOptions::default() };
+        assert_eq!(read(&bytes, &upper).unwrap().rows, [(0, R, 4096, 4096)], "asked for, it is read");
+        let completed = TraceOptions { action: Some(Action::Complete), ..TraceOptions::default() };
+        assert_eq!(read(&bytes, &completed).unwrap().rows, [(0, R, 2056 * 512, 4096)]);
+        // Nothing below was issued but by the disk itself.
+        let issued = TraceOptions { action: Some(Action::Issue), ..TraceOptions::default() };
+        assert_eq!(read(&bytes, &issued).unwrap().counts.stacked, 0);
+    }
+}
+
+#[test]
+fn completions_alone_are_read_only_on_request() {
+    let records = [Rec(1_000, 16, 4096, READ | COMPLETE, SDA, 0), Rec(4_000, 0, 0, WRITE | FLUSH | COMPLETE, SDA, 0)];
+    let bytes = encode(&records, false);
+    let why = read(&bytes, &TraceOptions::default()).unwrap_err();
+    assert!(why.message.contains("only completions (C 2): Q (queued) or D (issued) is read"), "{why}");
+    let asked = TraceOptions { action: Some(Action::Complete), ..TraceOptions::default() };
+    assert_eq!(read(&bytes, &asked).unwrap().rows, [(0, R, 8192, 4096), (3_000, F, 0, 0)]);
+    let issued = TraceOptions { action: Some(Action::Issue), ..TraceOptions::default() };
+    let why = read(&bytes, &issued).unwrap_err();
+    assert!(
+        why.place == "action" && why.message.contains("0 D (issued); it has C (completed) 2: legal is complete"),
+        "{why}"
+    );
+}

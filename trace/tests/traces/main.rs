@@ -1,6 +1,7 @@
 //! Trace files, from outside: every format, every option, every error, the real traces, and arbitrary bytes.
 
 mod blktrace;
+mod block;
 mod columns;
 mod convert;
 mod differential;
