@@ -70,11 +70,11 @@ fn read(summary: &str) -> PyResult<Summary> {
     serde_json::from_str(summary).map_err(|cause| error(format!("no summary of this version: {cause}")))
 }
 
-/// The verdict on a summary: what was found, and warnings.
+/// The verdict on a summary: the sentences of the first screen, and warnings.
 #[pyfunction]
 pub fn verdict(summary: &str) -> PyResult<(Vec<String>, Vec<String>)> {
-    let Verdict { findings, warnings } = Verdict::of(&read(summary)?);
-    Ok((findings, warnings.into_iter().map(|warning| warning.text).collect()))
+    let verdict = Verdict::of(&read(summary)?);
+    Ok((verdict.lines(false), verdict.warnings.into_iter().map(|warning| warning.text).collect()))
 }
 
 /// The verdict and the first table of a summary as text, or every table.

@@ -3,6 +3,7 @@
 pub mod browser;
 pub mod drawn;
 pub mod kept;
+pub mod verdict;
 
 use std::path::PathBuf;
 

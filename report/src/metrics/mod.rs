@@ -15,7 +15,6 @@ mod host;
 mod interval;
 mod pair_p95;
 pub mod pairs;
-pub mod randomization;
 pub mod responses;
 mod selection;
 pub mod sizes;

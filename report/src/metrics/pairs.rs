@@ -3,17 +3,9 @@
 //! Owns the comparison of the response times of two runs ([`ResponseTimes`]) request by request. Promises integers throughout, so that pairs do not depend on the order in
 //! which runs end. Must never know which schedulers produced them.
 
-use super::interval::standard_error;
 use super::pair_p95::PairCounts;
-use super::randomization::sign_flip_p;
 use super::responses::{ResponseError, ResponseTimes};
 use super::sizes::SIZES;
-
-/// Number of batches whose means give the confidence interval. Requests that are close in time wait in the same queues,
-/// so single requests are far from independent; the means of long batches nearly are.
-pub const BATCHES: usize = 32;
-/// Student's t for 95 % on both sides and 31 degrees of freedom.
-const T_95: f64 = 2.0395;
 
 /// How many requests were faster, equal and slower, and by how much: of all pairs, or of one direction or size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,50 +29,26 @@ pub struct PairCounters {
 /// The unit of [`PairCounters::shares`] as a fraction: 2^-32.
 const SHARE_UNIT: f64 = 1.0 / (1u64 << 32) as f64;
 
-/// A [`PairCounters`] with the batches its confidence interval comes from.
+/// [`PairCounters`] of a run or a part of it, and percentiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BatchedPairCounters {
-    /// The counters over all batches.
+pub struct PairTotals {
+    /// The counters.
     pub counters: PairCounters,
-    batches: Vec<Batch>,
     /// The 95th percentile of the response times, exact: in the run compared with, and in the run's own list, ns.
     pub p95_ns: Option<[u64; 2]>,
-}
-
-/// One of the parts of equal numbers of requests that a run is cut into.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Batch {
-    pairs: u64,
-    /// Sum of the gains, ns.
-    gain_ns: i128,
-    /// Pairs that are faster less pairs that are slower.
-    faster: i64,
-}
-
-/// What the batches say about chance.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Chance {
-    /// Batches whose gain is not 0.
-    pub differ: u32,
-    /// Batches in which more pairs are faster than slower.
-    pub mostly_faster: u32,
-    /// Batches in which more pairs are slower than faster.
-    pub mostly_slower: u32,
-    /// The two-sided p-value of the mean gain by flipping the signs of batches ([`sign_flip_p`]).
-    pub p: Option<f64>,
 }
 
 /// Two runs compared request by request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pairs {
     /// Reads and writes.
-    pub all: BatchedPairCounters,
+    pub all: PairTotals,
     /// Reads, then writes.
-    pub direction: [BatchedPairCounters; 2],
+    pub direction: [PairTotals; 2],
     /// By size class.
     pub size: [PairCounters; SIZES],
     /// By flow; shorter where the last flows have no pair.
-    pub flow: Vec<BatchedPairCounters>,
+    pub flow: Vec<PairTotals>,
 }
 
 /// The difference from `baseline` above which a response time counts as different: more than 1 us and more than 0.1 %
@@ -147,45 +115,11 @@ impl PairCounters {
     }
 }
 
-impl BatchedPairCounters {
-    #[inline]
-    fn add(&mut self, batch: usize, pair: Pair) {
-        self.counters.add(pair);
-        if self.batches.len() <= batch {
-            self.batches.resize(batch + 1, Batch::default());
-        }
-        let batch = &mut self.batches[batch];
-        batch.pairs += 1;
-        batch.gain_ns += i128::from(pair.baseline) - i128::from(pair.own);
-        batch.faster += i64::from(pair.is_faster) - i64::from(pair.is_slower);
-    }
-
-    /// Mean gain of a request, ns, and half the width of its 95 % confidence interval from the means of [`BATCHES`]
-    /// batches; no interval when a batch has no pair.
-    pub fn gain_ns(&self) -> Option<(f64, Option<f64>)> {
+impl PairTotals {
+    /// Mean gain of a request, ns; `None` without pairs.
+    pub fn gain_ns(&self) -> Option<f64> {
         let t = &self.counters;
-        if t.requests == 0 {
-            return None;
-        }
-        let mean = (t.baseline_ns as f64 - t.own_ns as f64) / t.requests as f64;
-        if self.batches.len() < BATCHES || self.batches.iter().any(|batch| batch.pairs == 0) {
-            return Some((mean, None));
-        }
-        let means: Vec<f64> = self.batches.iter().map(|batch| batch.gain_ns as f64 / batch.pairs as f64).collect();
-        let middle = means.iter().sum::<f64>() / means.len() as f64;
-        Some((mean, Some(T_95 * standard_error(&means, middle))))
-    }
-
-    /// Whether the gain could be chance. With fewer pairs than batches there are no batches to speak of, and no p-value.
-    pub fn chance(&self) -> Chance {
-        let count = |is: fn(&Batch) -> bool| self.batches.iter().filter(|batch| is(batch)).count() as u32;
-        let gains: Vec<i128> = self.batches.iter().map(|batch| batch.gain_ns).collect();
-        Chance {
-            differ: count(|batch| batch.gain_ns != 0),
-            mostly_faster: count(|batch| batch.faster > 0),
-            mostly_slower: count(|batch| batch.faster < 0),
-            p: (self.counters.requests >= BATCHES as u64).then(|| sign_flip_p(&gains)).flatten(),
-        }
+        (t.requests > 0).then(|| (t.baseline_ns as f64 - t.own_ns as f64) / t.requests as f64)
     }
 }
 
@@ -195,23 +129,17 @@ impl Pairs {
     /// # Errors
     /// If the temporary file of one of them cannot be read.
     pub fn of(baseline: &ResponseTimes, own: &ResponseTimes) -> Result<Pairs, ResponseError> {
-        let total = ResponseTimes::count_both(baseline, own)?;
-        // Pair `number` belongs to batch `number * BATCHES / total`.
-        let (mut pairs, mut number, mut batch) = (Pairs::default(), 0, 0);
+        let mut pairs = Pairs::default();
         let mut counts = PairCounts::default();
         ResponseTimes::for_both(baseline, own, |from, to| {
-            while (batch + 1) * total <= number * BATCHES {
-                batch += 1;
-            }
-            number += 1;
             let pair = Pair::of(from.ns, to.ns);
-            pairs.all.add(batch, pair);
-            pairs.direction[from.op.index()].add(batch, pair);
+            pairs.all.counters.add(pair);
+            pairs.direction[from.op.index()].counters.add(pair);
             pairs.size[from.class].add(pair);
             if pairs.flow.len() <= from.flow {
-                pairs.flow.resize(from.flow + 1, BatchedPairCounters::default());
+                pairs.flow.resize(from.flow + 1, PairTotals::default());
             }
-            pairs.flow[from.flow].add(batch, pair);
+            pairs.flow[from.flow].counters.add(pair);
             counts.count(&from, &to);
         })?;
         let p95 = counts.p95(baseline, own)?;
@@ -222,10 +150,6 @@ impl Pairs {
         Ok(pairs)
     }
 }
-
-#[cfg(test)]
-#[path = "pairs_level.rs"]
-mod level;
 
 #[cfg(test)]
 mod tests {
@@ -325,31 +249,5 @@ mod tests {
             [0, 1].map(|flow| pairs.flow[flow as usize].p95_ns),
             [0, 1].map(|flow| expected(&|id| id % 2 == flow))
         );
-    }
-
-    /// A batch is the least of which chance can be judged.
-    #[test]
-    fn as_many_pairs_as_batches_have_a_p_value() {
-        let of = |n: u64, ns: u64| -> Vec<_> { (0..n).map(|i| (i, Op::Read, 1, ns)).collect() };
-        let p = |n: u64| paired(&of(n, 100_000), &of(n, 90_000)).all.chance().p;
-        let n = BATCHES as u64;
-        assert!(p(n).is_some_and(|p| p < 0.001) && p(n - 1).is_none());
-    }
-
-    #[test]
-    fn the_interval_is_that_of_the_batch_means() {
-        let n = 64 * BATCHES as u64;
-        let base: Vec<_> = (0..n).map(|i| (i, Op::Read, 1, 100_000)).collect();
-        let same: Vec<_> = (0..n).map(|i| (i, Op::Read, 1, 90_000)).collect();
-        let gain = paired(&base, &same).all.gain_ns();
-        assert_eq!(gain, Some((10_000.0, Some(0.0))), "no spread, no width");
-        // Every other batch gains 20 us, the rest nothing: a standard deviation of 10 us times sqrt(32 / 31).
-        let halves: Vec<_> = (0..n).map(|i| (i, Op::Read, 1, if i / 64 % 2 == 0 { 80_000 } else { 100_000 })).collect();
-        let (mean, width) = paired(&base, &halves).all.gain_ns().unwrap();
-        let expected = 2.0395 * 10_000.0 * (32.0f64 / 31.0).sqrt() / 32.0f64.sqrt();
-        assert_eq!(mean, 10_000.0);
-        assert!((width.unwrap() - expected).abs() < 1e-6, "{width:?} {expected}");
-        let few = paired(&base[..5], &same[..5]).all.gain_ns();
-        assert_eq!(few, Some((10_000.0, None)));
     }
 }

@@ -17,9 +17,10 @@ const NAME: usize = 12;
 /// The verdict, the table, in which decisions the schedulers differ, what the user asked for, and the number of requests; with `full` all
 /// tables.
 pub fn render(summary: &Summary, full: bool) -> String {
-    let mut text = self::verdict(summary);
+    let mut text = self::verdict(summary, full);
     if !summary.schedulers.is_empty() {
         section(&mut text, &title(summary), rows(summary));
+        text.push_str(&table::too_few(summary));
         text.push_str(&decisions(summary));
     }
     if full {
@@ -31,12 +32,12 @@ pub fn render(summary: &Summary, full: bool) -> String {
     text
 }
 
-/// The findings, then the warnings.
-pub fn verdict(summary: &Summary) -> String {
+/// The findings, with `full` all of them, then the warnings.
+pub fn verdict(summary: &Summary, full: bool) -> String {
     let verdict = Verdict::of(summary);
     let mut text = String::new();
-    for finding in &verdict.findings {
-        text.push_str(&format!("{}\n", escaped(finding)));
+    for finding in verdict.lines(full) {
+        text.push_str(&format!("{}\n", escaped(&finding)));
     }
     for warning in &verdict.warnings {
         text.push_str(&format!("Warning: {}\n", escaped(&warning.text)));
@@ -100,12 +101,12 @@ fn rows(summary: &Summary) -> comfy_table::Table {
     header.extend(["busy", "WA"].map(String::from));
     let mut table = table(header);
     for run in runs {
-        table.add_row(row(run, shape));
+        table.add_row(row(summary, run, shape));
     }
     table
 }
 
-fn row(run: &SchedulerResult, shape: Shape) -> Vec<String> {
+fn row(summary: &Summary, run: &SchedulerResult, shape: Shape) -> Vec<String> {
     let mean = |figures: &Option<ResponseStats>| or_dash(figures.as_ref(), |f| time(f.mean_ns));
     let p99 = |figures: &Option<ResponseStats>| or_dash(figures.as_ref(), |f| time(f.p99_ns as f64));
     let all = &run.total.all;
@@ -133,7 +134,7 @@ fn row(run: &SchedulerResult, shape: Shape) -> Vec<String> {
             row.extend([or_dash(fairness, |f| number(f.fairness)), or_dash(fairness, |f| number(f.max_slowdown))]);
         }
     }
-    row.extend([share(run.device.chip_utilisation), or_dash(run.device.write_amplification, number)]);
+    row.extend([share(run.device.chip_utilisation), table::write_amplification(summary, run)]);
     row
 }
 

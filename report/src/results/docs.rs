@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::columns::Table;
 use super::rows::{RequestRow, Row, SeenRequestRow, TransactionRow};
-use super::summary::Summary;
+use super::stats::WithVerdict;
 
 /// `docs/summary.md`.
 pub fn summary_markdown() -> String {
@@ -29,7 +29,7 @@ pub fn summary_markdown() -> String {
 
 /// The JSON schema of `summary.json`.
 pub fn schema() -> Value {
-    schemars::schema_for!(Summary).to_value()
+    schemars::schema_for!(WithVerdict<'static>).to_value()
 }
 
 /// `docs/columns.md`.

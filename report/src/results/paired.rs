@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flow_stats::Cdf;
-use crate::metrics::pairs::BatchedPairCounters;
+use crate::metrics::pairs::PairTotals;
 use crate::metrics::sizes::{SIZES, pages_of};
 use crate::metrics::{Histogram, Pairs, Slack, Touched};
 
@@ -62,18 +62,6 @@ pub struct PairStats {
     pub p95_improvement_percent: Option<f64>,
     /// Mean of the differences, ns: positive is faster.
     pub gain_ns: f64,
-    /// Half the width of the 95 % confidence interval of `gain_ns`, from the means of 32 batches of requests in order of
-    /// arrival; null with too few requests.
-    pub gain_ci95_ns: Option<f64>,
-    /// The two-sided p-value of the mean gain, by flipping the signs of the gains of the 32 batches; null with fewer than 32 requests, and
-    /// where fewer than six batches differ.
-    pub p: Option<f64>,
-    /// Of the 32 batches, those in which the two runs differ.
-    pub batches_that_differ: u32,
-    /// Of the 32 batches, those in which more requests are faster than slower.
-    pub batches_mostly_faster: u32,
-    /// Of the 32 batches, those in which more requests are slower than faster.
-    pub batches_mostly_slower: u32,
     /// The four quarters of the requests in order of arrival; empty with fewer than four requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quarters: Vec<Quarter>,
@@ -209,10 +197,10 @@ impl Paired {
 
 impl PairStats {
     /// The figures of pairs.
-    pub(super) fn of(spread: &BatchedPairCounters) -> Option<PairStats> {
-        let (gain_ns, gain_ci95_ns) = spread.gain_ns()?;
-        let p95 = spread.p95_ns.map(|[from, own]| (from as f64, own as f64));
-        let (counters, chance) = (&spread.counters, spread.chance());
+    pub(super) fn of(totals: &PairTotals) -> Option<PairStats> {
+        let gain_ns = totals.gain_ns()?;
+        let p95 = totals.p95_ns.map(|[from, own]| (from as f64, own as f64));
+        let counters = &totals.counters;
         Some(PairStats {
             requests: counters.requests,
             faster: counters.faster,
@@ -222,11 +210,6 @@ impl PairStats {
             gain_percent_per_request: counters.gain_percent_per_request(),
             p95_improvement_percent: p95.and_then(|(a, b)| (a > 0.0).then(|| 100.0 * (a - b) / a)),
             gain_ns,
-            gain_ci95_ns,
-            p: chance.p,
-            batches_that_differ: chance.differ,
-            batches_mostly_faster: chance.mostly_faster,
-            batches_mostly_slower: chance.mostly_slower,
             quarters: Vec::new(),
             concentration: None,
         })

@@ -17,7 +17,7 @@ use super::brief;
 use super::ceiling_text;
 use super::format::{self, Sense, relative};
 use super::summary::Summary;
-use super::verdict::Verdict;
+use super::verdict::{Finding, Verdict};
 use super::waterfall::Waterfalls;
 use crate::metrics::Activity;
 
@@ -76,6 +76,9 @@ pub fn html(summary: &Summary, activity: &[Activity], command: &str) -> String {
     environment.add_filter("count", format::count);
     let page = environment.get_template("report.html").expect("just added");
     let verdict = Verdict::of(summary);
+    let (first, others): (Vec<&Finding>, Vec<&Finding>) =
+        verdict.findings.iter().partition(|finding| finding.is_on_first_screen);
+    let [findings, others] = [first, others].map(|all| all.iter().map(|one| one.text.clone()).collect::<Vec<_>>());
     let warnings: Vec<String> = verdict.warnings.into_iter().map(|warning| warning.text).collect();
     let attribution = summary.attribution.as_ref().map(|made| Value::from(Serde(Waterfalls::of(made))));
     let ceiling = summary.ceiling.as_ref().map(|ceiling| {
@@ -89,7 +92,7 @@ pub fn html(summary: &Summary, activity: &[Activity], command: &str) -> String {
         summary => Value::from(Serde(&light)),
         data => Value::from(Serde(light::data(&light))),
         lines => Value::from(Serde(Lines::of(summary))),
-        verdict => context! { findings => verdict.findings, warnings, decisions => brief::differences(summary) },
+        verdict => context! { findings, others, warnings, decisions => brief::differences(summary) },
         attribution,
         ceiling,
         maps => Value::from(Serde(Maps::of(activity))),

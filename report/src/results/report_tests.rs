@@ -185,7 +185,8 @@ fn the_verdict_comes_first_on_the_page() {
     let verdict = crate::results::verdict::Verdict::of(&summary);
     let page = html(&summary, &[], COMMAND);
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is not on the page"));
-    assert!(at(&verdict.findings[0]) < at("id=\"h-flows\"") && at("id=\"h-flows\"") < at("id=\"h-response\""));
+    let first = verdict.findings[0].text.replace("->", "-&gt;").replace('\'', "&#x27;");
+    assert!(at(&first) < at("id=\"h-flows\"") && at("id=\"h-flows\"") < at("id=\"h-response\""));
     assert!(!page.contains("id=\"h-attribution\""));
     summary.attribution = Some(crate::results::Attribution {
         from: "fcfs".into(),

@@ -2,6 +2,8 @@
 
 use flashlane_core::{Duration, Op, Time};
 use flashlane_ssd::{EraseCounts, MappingTotals, Totals};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::ceiling::{Ceiling, CeilingGap};
 use super::change::change;
@@ -12,8 +14,18 @@ use super::host::HostStats;
 use super::paired::{PairStats, Paired, SlackStats};
 use super::slowdowns::{OverloadStats, SlowdownOverTime};
 use super::summary::*;
+use super::verdict::Verdict;
 use super::waiting_writes::WaitingWrites;
 use crate::metrics::{BOTH, Estimation, Fairness, FlowMetrics, Histogram, Pairs, Rates, Slack, Timeline, slowdown};
+
+/// All figures of a run (one scheduler) or a comparison (several), and the verdict on them.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct WithVerdict<'a> {
+    #[serde(flatten)]
+    summary: &'a Summary,
+    /// The verdict (docs/verdict.md). It follows from the figures alone, so nothing needs to read it back.
+    verdict: Verdict,
+}
 
 impl Summary {
     /// The summary of these runs, with the changes against the first.
@@ -65,9 +77,11 @@ impl Summary {
         self.ceiling = Some(ceiling);
     }
 
-    /// The bytes of `summary.json`.
+    /// The bytes of `summary.json`: the figures, and the verdict on them.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a summary has string keys and finite numbers only");
+        let judged = WithVerdict { summary: self, verdict: Verdict::of(self) };
+        let mut text =
+            serde_json::to_string_pretty(&judged).expect("a summary has string keys and finite numbers only");
         text.push('\n');
         text
     }

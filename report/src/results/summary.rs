@@ -20,7 +20,7 @@ use super::replications::Replications;
 use super::waiting_writes::WaitingWrites;
 
 /// Version of the shape; grows when a key changes its meaning or goes.
-pub const SUMMARY_VERSION: u32 = 3;
+pub const SUMMARY_VERSION: u32 = 4;
 
 /// All figures of a run (one scheduler) or a comparison (several).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

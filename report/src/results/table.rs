@@ -10,6 +10,7 @@ use super::format::{NONE, Sense, count, number, or_dash, relative, share, time};
 use super::host::LatencyStats;
 use super::paired::PairStats;
 use super::summary::{ResponseChange, SchedulerResult, Summary};
+use super::verdict::is_too_few_to_tell;
 use flashlane_outputs::shown::escaped;
 
 /// Schedulers side by side in the table of slowdowns; further ones continue below.
@@ -39,7 +40,7 @@ pub fn render(summary: &Summary) -> String {
         if runs.iter().any(|run| run.ceiling.is_some()) {
             section(&mut text, "Response times over what no scheduler can beat", ceiling_gaps(runs));
         }
-        devices(&mut text, runs);
+        devices(&mut text, summary);
         if runs.iter().any(|run| run.fairness.is_some()) {
             section(&mut text, "Fairness", fairness(runs));
         }
@@ -190,7 +191,6 @@ fn pairs(runs: &[SchedulerResult]) -> Table {
         "equal",
         "slower",
         "mean gain",
-        "± 95 %",
         "mean gain %",
         "gain % per request",
         "p95 gain %",
@@ -204,7 +204,6 @@ fn pairs(runs: &[SchedulerResult]) -> Table {
             part(|p| p.equal),
             part(|p| p.slower),
             or_dash(p, |p| signed_time(p.gain_ns)),
-            or_dash(p.and_then(|p| p.gain_ci95_ns), time),
             or_dash(p.and_then(|p| p.improvement_percent), gain),
             or_dash(p.and_then(|p| p.gain_percent_per_request), gain),
             or_dash(p.and_then(|p| p.p95_improvement_percent), gain),
@@ -293,8 +292,10 @@ fn slack(runs: &[SchedulerResult]) -> Table {
 }
 
 /// What the device did.
-fn devices(text: &mut String, runs: &[SchedulerResult]) {
-    section(text, "Device", device(runs));
+fn devices(text: &mut String, summary: &Summary) {
+    let runs = &summary.schedulers;
+    section(text, "Device", device(summary));
+    text.push_str(&too_few(summary));
     if runs.iter().any(|run| run.device.slc.is_some()) {
         section(text, "SLC cache, in pages", slc_cache(runs));
     }
@@ -306,7 +307,28 @@ fn devices(text: &mut String, runs: &[SchedulerResult]) {
     }
 }
 
-fn device(runs: &[SchedulerResult]) -> Table {
+/// A run's write amplification, marked where it is too few erases to tell.
+pub(super) fn write_amplification(summary: &Summary, run: &SchedulerResult) -> String {
+    let mark = if is_too_few_to_tell(summary, &run.device) { TOO_FEW } else { "" };
+    or_dash(run.device.write_amplification, |value| format!("{}{mark}", number(value)))
+}
+
+/// What marks write amplification that is too few erases to tell.
+const TOO_FEW: &str = "?";
+
+/// What the mark means, where it stands.
+pub(super) fn too_few(summary: &Summary) -> String {
+    let marked = summary.schedulers.iter().any(|run| is_too_few_to_tell(summary, &run.device));
+    match marked {
+        true => {
+            format!("  {TOO_FEW} too few to tell: write amplification that rests on 1 to 29 erases, under one seed\n\n")
+        }
+        false => String::new(),
+    }
+}
+
+fn device(summary: &Summary) -> Table {
+    let runs = &summary.schedulers;
     let mut headings = vec![
         "scheduler",
         "chips busy",
@@ -330,7 +352,7 @@ fn device(runs: &[SchedulerResult]) -> Table {
             run.label(),
             share(d.chip_utilisation),
             share(d.channel_utilisation),
-            or_dash(d.write_amplification, number),
+            write_amplification(summary, run),
             or_none(run.change_percent.as_ref().and_then(|c| c.write_amplification)),
             count(d.gc.moves),
             count(d.gc.erases),

@@ -49,7 +49,7 @@ fn a_scene_request_by_request() {
     let paired = read_first.paired.as_ref().expect("against fcfs");
     let all = &paired.all;
     assert_eq!((all.requests, all.faster, all.equal, all.slower), (4, 2, 1, 1));
-    assert_eq!((all.gain_ns, all.gain_ci95_ns), (1_500.0, None));
+    assert_eq!(all.gain_ns, 1_500.0);
     assert_eq!(all.improvement_percent, Some(100.0 * 6.0 / 29.0));
     // 4, 8, 8 and 9 become 4, 10, 4 and 5.
     let a_request = 100.0 * (0.0 - 0.25 + 0.5 + 4.0 / 9.0) / 4.0;
@@ -123,7 +123,6 @@ fn pairs_are_those_of_the_runs() {
         let own = run.total.all.as_ref().expect("completed");
         assert_eq!((all.requests, own.requests), (2_900, 2_900), "warm-up is left out");
         assert!((all.gain_ns - (base.mean_ns - own.mean_ns)).abs() < 1e-6 * base.mean_ns);
-        assert!(all.gain_ci95_ns.is_some_and(|width| width > 0.0));
     }
     // Every page of a measured request has a slack, however it was served.
     let measured: Vec<u64> = made_once
@@ -144,8 +143,8 @@ fn a_closed_loop_has_no_pairs() {
     assert!(!table::render(&made).contains("Request by request"));
 }
 
-/// Quiet reads, and in an eighth of the run a burst of writes that reads wait for: one burst makes the whole difference, and the interval of the mean
-/// contains 0. The reads of the burst all gain, so the difference counts, and the drive is not called idle.
+/// Quiet reads, and in an eighth of the run a burst of writes that reads wait for: one burst makes the whole difference. It happened, so it is said, and
+/// the drive is not called idle.
 #[test]
 fn a_difference_that_one_burst_makes_counts() {
     let mut trace = String::new();
@@ -162,10 +161,7 @@ fn a_difference_that_one_burst_makes_counts() {
     std::fs::write(&path, trace).expect("a trace");
     let flow = format!("[[flow]]\n[flow.trace]\npath = {:?}\n", path.to_str().expect("a name in UTF-8"));
     let made = summary(&format!("device = \"flin-isca18\"\nschedulers = [\"fcfs\", \"read-first\"]\n{flow}"));
-    let reads = made.schedulers[1].paired.as_ref().and_then(|paired| paired.read.as_ref()).expect("reads");
-    assert!(reads.gain_ns < reads.gain_ci95_ns.expect("an interval"), "{} {:?}", reads.gain_ns, reads.gain_ci95_ns);
-    assert!(reads.p.expect("parts that differ") <= 0.05, "{reads:?}");
     let verdict = Verdict::of(&made);
-    assert!(verdict.findings[0].starts_with("read-first wins for reads: mean "), "{verdict:?}");
+    assert!(verdict.findings[0].text.starts_with("read-first wins for reads: mean "), "{verdict:?}");
     assert!(verdict.warnings.iter().all(|warning| warning.rule != Rule::Idle), "{verdict:?}");
 }

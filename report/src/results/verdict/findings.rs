@@ -1,69 +1,131 @@
-//! Who wins, for whom, by how much, and who pays for it.
+//! What a comparison or a run shows: who wins, who pays, and by how much, the largest first.
 
-use super::tenants::Tenant;
-use crate::results::format::{faster, more, number, share, time};
+use super::cases::{self, Case, Role};
+use super::effects::{self, Effect};
+use super::finding::{Change, Compared, Figure, Finding, FindingKind, SeedOpinion, SeedWord};
+use super::order;
+use super::uneven;
+use super::words;
+use crate::results::attribution::Difference;
+use crate::results::deciding::Deciding;
+use crate::results::replications::{LEAST_SEEDS, RequestKind, SeedMeasure, SeedsBecause, seeds_change_nothing};
 use crate::results::summary::Summary;
 
-/// Tenants that are named one by one; of more, only the extremes are.
-const NAMED: usize = 4;
+/// Every gain and loss of at least this factor is on the first screen, whosever it is.
+pub(super) const LARGE: f64 = 2.0;
 /// A slowdown from which on it is worth a sentence.
 const SLOWED: f64 = 1.1;
-/// Sentences about p99 and majorities where they go another way than the means.
-const ASIDES: usize = 2;
-/// Requests per second of all flows that differ by less than this share are alike.
-const THROUGHPUT: f64 = 0.05;
+/// How many more of the requests are slower than faster, or the reverse, to be told: this share.
+const MAJORITY: f64 = 0.05;
 
-/// What the sentences are about.
+/// A comparison as it is judged.
 struct Judged<'a> {
     summary: &'a Summary,
-    tenants: &'a [Tenant<'a>],
+    cases: &'a [Case],
     /// The scheduler the others are compared with.
     baseline: usize,
     /// The scheduler that wins.
     winner: usize,
+    effects: Vec<Effect>,
 }
 
-/// The findings of a summary.
-pub(super) fn of(summary: &Summary, tenants: &[Tenant<'_>]) -> Vec<String> {
-    let baseline = summary.schedulers.iter().position(|run| run.name == summary.baseline).unwrap_or(0);
-    if tenants.is_empty() {
-        return vec!["no request completed".into()];
+/// The findings of a summary, in the order in which they are printed.
+pub(super) fn of(summary: &Summary, cases: &[Case]) -> Vec<Finding> {
+    let mut found = if cases.is_empty() {
+        vec![nothing(summary)]
+    } else if summary.schedulers.len() < 2 {
+        of_run(summary, cases)
+    } else {
+        Judged::of(summary, cases).findings()
+    };
+    let nothing_changes = seeds_change_nothing(summary);
+    for finding in &mut found {
+        let opinions = finding.changes.iter_mut().filter_map(|change| change.seeds.as_mut());
+        opinions.filter(|_| nothing_changes).for_each(|seeds| seeds.says = SeedWord::NothingChanges);
+        finding.decided = finding.changes.first().and_then(decided);
+        finding.text = words::sentence(finding);
     }
-    if summary.schedulers.len() < 2 {
-        return tenants.iter().take(NAMED).filter_map(|tenant| of_one(tenant, &summary.baseline)).collect();
-    }
-    let mut judged = Judged { summary, tenants, baseline, winner: baseline };
-    if tenants.iter().all(Tenant::is_alike) {
-        return judged.alike();
-    }
-    judged.winner = judged.choose();
-    let mut found = Vec::new();
-    if summary.schedulers.iter().all(|run| run.control) {
-        found.push("all schedulers are controls, so they compete among themselves".to_owned());
-    }
-    found.extend(judged.wins());
-    found.extend(judged.throughput());
-    found.extend(judged.majorities());
-    found.extend(judged.company());
-    found.push(judged.pays());
     found
 }
 
-/// A run by itself.
-fn of_one(tenant: &Tenant<'_>, scheduler: &str) -> Option<String> {
-    let figures = tenant.figures[0]?;
-    let times = format!("{}: mean {}, p99 {}", tenant.name, time(figures.mean_ns), time(figures.p99_ns as f64));
-    Some(match tenant.slowdowns[0] {
-        Some(slowdown) => {
-            format!("{times}; sharing makes the mean {} its mean alone under {scheduler}", times_text(slowdown))
-        }
-        None => times,
-    })
+/// Whether at least five seeds decide a change; `None` with fewer.
+fn decided(change: &Change) -> Option<bool> {
+    let seeds = change.seeds.as_ref().filter(|seeds| seeds.seeds >= LEAST_SEEDS)?;
+    Some(seeds.says == SeedWord::Decided)
 }
 
-impl Judged<'_> {
-    fn name(&self, run: usize) -> &str {
-        &self.summary.schedulers[run].name
+/// No request is in the figures.
+fn nothing(summary: &Summary) -> Finding {
+    let completed = summary.schedulers.iter().enumerate().max_by_key(|(_, run)| run.total.completed);
+    let Some((run, most)) = completed.filter(|(_, run)| run.total.completed > 0) else {
+        return Finding::new(FindingKind::NothingCompleted);
+    };
+    let path = format!("/schedulers/{run}/total/completed");
+    let figures = vec![Figure { path, value: most.total.completed as f64 }];
+    Finding { figures, ..Finding::new(FindingKind::NothingCounted) }
+}
+
+/// A run by itself: each tenant's times.
+fn of_run(summary: &Summary, cases: &[Case]) -> Vec<Finding> {
+    let tenants = cases.iter().filter(|case| case.is_tenant());
+    let mut found: Vec<Finding> = tenants.filter_map(|case| of_one(summary, case)).collect();
+    order::choose(&mut found, &summary.baseline);
+    found
+}
+
+/// A run by itself: the times of one tenant.
+fn of_one(summary: &Summary, case: &Case) -> Option<Finding> {
+    let (figures, path) = case.figures(summary, 0)?;
+    let (mean, of_mean) = case.mean(summary, 0)?;
+    let run = &summary.schedulers[0];
+    let mut finding = about(FindingKind::Run, summary, case, 0);
+    finding.figures = of_mean.into_iter().map(|path| Figure { path, value: mean }).collect();
+    finding.figures.push(Figure { path: format!("{path}/p99_ns"), value: figures.p99_ns as f64 });
+    finding.figures.push(Figure { path: format!("{path}/requests"), value: figures.requests as f64 });
+    if let Some((flow, slowdown)) = case.flow.and_then(|flow| Some((flow, run.flows[flow].slowdown?))) {
+        let path = format!("/schedulers/0/flows/{flow}/slowdown");
+        finding.figures.push(Figure { path, value: slowdown });
+    }
+    Some(finding)
+}
+
+/// A finding about a case under a scheduler.
+fn about(kind: FindingKind, summary: &Summary, case: &Case, run: usize) -> Finding {
+    Finding {
+        scheduler: Some(summary.schedulers[run].name.clone()),
+        flow: case.flow_name(summary),
+        request: Some(case.kind),
+        ..Finding::new(kind)
+    }
+}
+
+impl<'a> Judged<'a> {
+    fn of(summary: &'a Summary, cases: &'a [Case]) -> Judged<'a> {
+        let runs = &summary.schedulers;
+        let baseline = runs.iter().position(|run| run.name == summary.baseline).unwrap_or(0);
+        let others = (0..runs.len()).filter(|&run| run != baseline);
+        let each = others.flat_map(|run| (0..cases.len()).map(move |case| (run, case)));
+        let effects = each.filter_map(|(run, case)| Effect::of(summary, cases, case, baseline, run)).collect();
+        let mut judged = Judged { summary, cases, baseline, winner: baseline, effects };
+        judged.winner = judged.choose();
+        judged
+    }
+
+    fn effect(&self, case: usize, run: usize) -> Option<&Effect> {
+        self.effects.iter().find(|effect| effect.case == case && effect.run == run)
+    }
+
+    /// By how much a case is better off under a scheduler; `None` without figures to tell.
+    fn gain(&self, case: usize, run: usize) -> Option<f64> {
+        match run == self.baseline {
+            true => self.cases[case].figures(self.summary, run).map(|_| 1.0),
+            false => self.effect(case, run).filter(|effect| !effect.starves).map(Effect::judged),
+        }
+    }
+
+    /// The numbers of the cases that may win or pay.
+    fn tenants(&self) -> impl Iterator<Item = usize> {
+        (0..self.cases.len()).filter(|&case| self.cases[case].is_tenant())
     }
 
     /// The schedulers that may win: all but controls; all of them if there are only controls.
@@ -73,10 +135,10 @@ impl Judged<'_> {
         (0..runs.len()).filter(|&run| all || !runs[run].control).collect()
     }
 
-    /// The candidate under which a tenant is fastest: the one compared with, unless another counts as faster.
-    fn best(&self, tenant: &Tenant<'_>) -> Option<usize> {
+    /// The candidate under which a case is best off: the one compared with, unless another is better.
+    fn best(&self, case: usize) -> Option<usize> {
         let candidates = self.candidates();
-        let gains = candidates.iter().filter_map(|&run| Some((run, tenant.judged_gain(run)?)));
+        let gains = candidates.iter().filter_map(|&run| Some((run, self.gain(case, run)?)));
         let reference = gains.clone().find(|&(run, _)| run == self.baseline);
         let best = reference.into_iter().chain(gains).reduce(|best, next| if next.1 > best.1 { next } else { best });
         best.map(|(run, _)| run)
@@ -85,8 +147,8 @@ impl Judged<'_> {
     /// The scheduler that is the best for most tenants, of equals the one with the largest gains together.
     fn choose(&self) -> usize {
         let rank = |run: usize| {
-            let firsts = self.tenants.iter().filter(|tenant| self.best(tenant) == Some(run)).count();
-            let together: f64 = self.tenants.iter().filter_map(|tenant| tenant.judged_gain(run)).map(f64::ln).sum();
+            let firsts = self.tenants().filter(|&case| self.best(case) == Some(run)).count();
+            let together: f64 = self.tenants().filter_map(|case| self.gain(case, run)).map(f64::ln).sum();
             (firsts, together)
         };
         let candidates = self.candidates();
@@ -94,248 +156,314 @@ impl Judged<'_> {
         candidates.into_iter().fold(first, |best, run| if rank(run) > rank(best) { run } else { best })
     }
 
-    /// The schedulers whose gains and losses are told: the winner; if that is the one compared with, all others.
-    fn compared(&self) -> impl Iterator<Item = usize> {
-        let (baseline, winner) = (self.baseline, self.winner);
-        (0..self.summary.schedulers.len()).filter(move |&run| run != baseline && (run == winner || winner == baseline))
-    }
-
-    /// No mean differs; p99 may.
-    fn alike(&self) -> Vec<String> {
-        let base = self.name(self.baseline);
-        let mean = |tenant: &Tenant<'_>| Some(format!("{} {}", tenant.name, time(tenant.mean(self.baseline)?)));
-        let means = self.tenants.iter().take(NAMED).filter_map(mean).collect::<Vec<_>>().join(", ");
-        let mut found = vec![format!("no scheduler's mean differs from {base}'s by more than noise (mean: {means})")];
-        let runs = (0..self.summary.schedulers.len()).filter(|&run| run != self.baseline);
-        let tails = runs.flat_map(|run| self.tenants.iter().filter_map(move |tenant| self.tail(tenant, run)));
-        found.extend(tails.take(ASIDES));
+    /// All findings; which of them are on the first screen is chosen later among those that say so.
+    fn findings(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        if self.summary.schedulers.iter().all(|run| run.control) {
+            found.push(Finding::new(FindingKind::OnlyControls));
+        }
+        let alike = self.effects.iter().all(Effect::is_alike);
+        if alike {
+            found.push(self.all_alike());
+        }
+        found.extend(self.gains_and_losses());
+        if !alike {
+            found.extend(self.nobody_pays());
+        }
+        found.extend(self.write_amplification());
+        found.extend(self.slowdowns());
         found.extend(self.majorities());
+        found.extend(self.decisions());
+        found.extend(self.seeds(alike));
+        order::choose(&mut found, &self.summary.schedulers[self.winner].name);
         found
     }
 
-    /// That a tenant's p99 differs under a scheduler.
-    fn tail(&self, tenant: &Tenant<'_>, run: usize) -> Option<String> {
-        let gain = tenant.tail_gain(run).filter(|gain| *gain != 1.0)?;
-        let (from, to) = tenant.p99(self.baseline).zip(tenant.p99(run))?;
-        let (base, name) = (self.name(self.baseline), self.name(run));
-        Some(format!(
-            "p99 of {} under {name}: {} than under {base} ({}, was {})",
-            tenant.name,
-            faster(gain),
-            time(to),
-            time(from)
-        ))
-    }
-
-    /// For each tenant under which scheduler it is fastest.
-    fn wins(&self) -> Vec<String> {
-        let mut won: Vec<(f64, String)> = self.tenants.iter().filter_map(|tenant| self.win(tenant)).collect();
-        won.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let left = won.len().saturating_sub(NAMED);
-        let mut won: Vec<String> = won.into_iter().take(NAMED).map(|(_, sentence)| sentence).collect();
-        if left > 0 {
-            won.push(format!("{left} more gain less"));
-        }
-        won
-    }
-
-    /// The scheduler under which a tenant is fastest, and by how much.
-    fn win(&self, tenant: &Tenant<'_>) -> Option<(f64, String)> {
-        let best = self.best(tenant)?;
-        if best == self.baseline {
-            // Where another wins, who pays says as much.
-            return (self.winner == self.baseline).then(|| self.reference_wins(tenant)).flatten();
-        }
-        let judged = tenant.judged_gain(best).filter(|gain| *gain != 1.0)?;
-        let (from, to) = tenant.mean(self.baseline).zip(tenant.mean(best))?;
-        let base = self.name(self.baseline);
-        let mut sentence = format!("{} wins for {}: ", self.name(best), tenant.name);
-        if let Some(gain) = tenant.throughput_gain(best).filter(|gain| *gain != 1.0) {
-            sentence.push_str(&format!("{} requests/s; ", more(gain)));
-        }
-        sentence.push_str(&match tenant.gain(best) {
-            Some(gain) if gain != 1.0 => {
-                format!("mean {}, {} than under {base} ({})", time(to), faster(gain), time(from))
-            }
-            _ => format!("mean {}, as under {base}", time(to)),
+    /// Nothing differs beyond the tolerance.
+    fn all_alike(&self) -> Finding {
+        let means = self.tenants().filter_map(|case| {
+            let (mean, paths) = self.cases[case].mean(self.summary, self.baseline)?;
+            Some(paths.into_iter().map(move |path| Figure { path, value: mean }))
         });
-        if let (Some(gain), Some(from), Some(to)) =
-            (tenant.tail_gain(best), tenant.p99(self.baseline), tenant.p99(best))
-        {
-            sentence.push_str(&match gain {
-                1.0 => format!("; p99 {}, as under {base}", time(to)),
-                gain if gain > 1.0 => format!("; p99 {}, {} ({})", time(to), faster(gain), time(from)),
-                gain => format!("; but its p99 is {} ({}, was {})", faster(gain), time(to), time(from)),
-            });
+        let tenants = self.tenants().map(|case| {
+            let case = &self.cases[case];
+            cases::called(case.flow_name(self.summary).as_deref(), Some(case.kind)).0
+        });
+        Finding {
+            against: Some(self.summary.baseline.clone()),
+            figures: means.flatten().collect(),
+            names: tenants.collect(),
+            ..Finding::new(FindingKind::AllAlike)
         }
-        Some((judged, sentence))
     }
 
-    /// That no candidate is faster for a tenant than the scheduler compared with, and which comes next; nothing if all are alike.
-    fn reference_wins(&self, tenant: &Tenant<'_>) -> Option<(f64, String)> {
+    /// Gains and losses, the largest first; after each what its requests disagree in.
+    fn gains_and_losses(&self) -> Vec<Finding> {
+        let mut found: Vec<(usize, usize, Finding)> = Vec::new();
+        for effect in &self.effects {
+            if let Some(finding) = self.finding(effect) {
+                found.push((effect.run, effect.case, finding));
+            }
+        }
+        found.sort_by(|a, b| b.2.size.total_cmp(&a.2.size));
+        let (mut told, mut all) = (Vec::new(), Vec::new());
+        for (run, case, finding) in found {
+            let is_on_first_screen = finding.is_on_first_screen;
+            all.push(finding);
+            if let Some(whole) = self.whole(case).filter(|whole| !told.contains(&(*whole, run))) {
+                told.push((whole, run));
+                all.extend(self.uneven(whole, run, is_on_first_screen));
+            }
+        }
+        // Where no mean differs, quarters may.
+        for (run, case) in
+            (0..self.summary.schedulers.len()).flat_map(|run| self.tenants().map(move |case| (run, case)))
+        {
+            if let Some(whole) = self.whole(case).filter(|whole| run != self.baseline && !told.contains(&(*whole, run)))
+            {
+                told.push((whole, run));
+                all.extend(self.uneven(whole, run, true));
+            }
+        }
+        all
+    }
+
+    /// By which flow the requests of a case are told to disagree.
+    fn whole(&self, case: usize) -> Option<Option<usize>> {
+        let case = &self.cases[case];
+        (case.role != Role::Total).then_some(case.flow.filter(|_| self.summary.flows.len() > 1))
+    }
+
+    fn uneven(&self, flow: Option<usize>, run: usize, is_on_first_screen: bool) -> Option<Finding> {
+        let case = Case { flow, kind: RequestKind::All, role: Role::Tenant, is_loop: false };
+        let finding = uneven::of(self.summary, &case, run)?;
+        Some(Finding { is_on_first_screen, ..self.compared(finding, run) })
+    }
+
+    /// A finding about `run` against the scheduler compared with.
+    fn compared(&self, finding: Finding, run: usize) -> Finding {
+        Finding {
+            scheduler: Some(self.summary.schedulers[run].name.clone()),
+            against: Some(self.summary.baseline.clone()),
+            ..finding
+        }
+    }
+
+    /// What an effect is called, if it is worth a sentence.
+    fn finding(&self, effect: &Effect) -> Option<Finding> {
+        let Effect { case, run, ref changes, starves, .. } = *effect;
+        let of_winner = run == self.winner || self.winner == self.baseline;
+        let kind = match self.cases[case].role {
+            _ if starves => FindingKind::Starves,
+            _ if effect.is_alike() => {
+                let others = changes.iter().filter_map(|change| change.seeds.as_ref()).any(differs_by_much);
+                (others && self.cases[case].role != Role::Total).then_some(FindingKind::AlikeHere)?
+            }
+            Role::Tenant if effect.judged() > 1.0 && self.best(case) == Some(run) => FindingKind::Wins,
+            Role::Tenant if self.is_next(case, run) => FindingKind::ReferenceWins,
+            Role::Part(of) | Role::HalfOfCommit(of) => self.of_part(effect, of)?,
+            _ if changes[0].factor > 1.0 => FindingKind::Gains,
+            _ => FindingKind::Pays,
+        };
+        let size = effect.size();
+        let is_on_first_screen = match kind {
+            FindingKind::Wins | FindingKind::ReferenceWins | FindingKind::Starves | FindingKind::AlikeHere => true,
+            FindingKind::Pays if self.cases[case].role == Role::Total => run == self.winner || size >= LARGE,
+            FindingKind::Pays | FindingKind::PartPays | FindingKind::PartSlower => of_winner || size >= LARGE,
+            // What the requests of a closed loop gain by is told of the loop.
+            _ if self.cases[case].is_loop && !self.cases[case].is_tenant() => false,
+            _ => size >= LARGE || of_winner && effect.is_worse(),
+        };
+        let mut finding = self.compared(about(kind, self.summary, &self.cases[case], run), run);
+        if starves {
+            let (before, path) = self.cases[case].figures(self.summary, self.baseline)?;
+            finding.figures.push(Figure { path: format!("{path}/requests"), value: before.requests as f64 });
+        }
+        finding.changes.clone_from(changes);
+        Some(Finding { size, is_on_first_screen, ..finding })
+    }
+
+    /// What to call an effect on a part of a case: nothing, where the whole says as much.
+    fn of_part(&self, effect: &Effect, whole: usize) -> Option<FindingKind> {
+        let of_whole = self.effect(whole, effect.run);
+        let (judged, size) = of_whole.map_or((1.0, 1.0), |whole| (whole.judged(), whole.size()));
+        let says_more = effect.size() >= LARGE * size;
+        if effect.is_worse() {
+            let is_loop = self.cases[effect.case].is_loop;
+            let kind = if is_loop { FindingKind::PartSlower } else { FindingKind::PartPays };
+            return (judged >= 1.0 || says_more).then_some(kind);
+        }
+        (judged <= 1.0 || says_more).then_some(FindingKind::Gains)
+    }
+
+    /// Whether the scheduler compared with wins, for this case too, and `run` comes next.
+    fn is_next(&self, case: usize, run: usize) -> bool {
+        if self.winner != self.baseline || self.best(case) != Some(self.baseline) {
+            return false;
+        }
         let others = self.candidates().into_iter().filter(|&run| run != self.baseline);
-        let gains = others.filter_map(|run| Some((run, tenant.judged_gain(run)?)));
-        let (next, gain) = gains.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
-        if gain == 1.0 {
+        let gains = others.filter_map(|run| Some((run, self.gain(case, run)?)));
+        let next = gains.reduce(|best, next| if next.1 > best.1 { next } else { best });
+        next.is_some_and(|(next, gain)| next == run && gain < 1.0)
+    }
+
+    /// That nobody is worse off under the winner; if that is the scheduler compared with, under the others.
+    fn nobody_pays(&self) -> Option<Finding> {
+        let is_reference = self.winner == self.baseline;
+        let mut compared = self.effects.iter().filter(|effect| is_reference || effect.run == self.winner);
+        let runs = (0..self.summary.schedulers.len()).filter(|&run| is_reference || run == self.winner);
+        let mut pages = runs.filter_map(|run| effects::write_amplification(self.summary, self.baseline, run));
+        if compared.any(Effect::is_worse) || pages.any(|change| change.factor < 1.0 && change.too_few_erases.is_none())
+        {
             return None;
         }
-        let p99 = |run: usize| tenant.p99(run).map_or_else(String::new, |p99| format!(", p99 {}", time(p99)));
-        let sentence = format!(
-            "{} wins for {}: mean {}{}; next is {}, {} ({}{})",
-            self.name(self.baseline),
-            tenant.name,
-            time(tenant.mean(self.baseline)?),
-            p99(self.baseline),
-            self.name(next),
-            self.difference(tenant, next, gain),
-            time(tenant.mean(next)?),
-            p99(next)
-        );
-        Some((1.0 / gain, sentence))
+        let finding = Finding::new(FindingKind::NobodyPays);
+        let scheduler = (!is_reference).then(|| self.summary.schedulers[self.winner].name.clone());
+        Some(Finding { scheduler, against: Some(self.summary.baseline.clone()), ..finding })
     }
 
-    /// A difference by which a tenant is judged, in words.
-    fn difference(&self, tenant: &Tenant<'_>, run: usize, gain: f64) -> String {
-        match tenant.throughput_gain(run) {
-            Some(throughput) if throughput != 1.0 => format!("{} requests/s", more(gain)),
-            _ => faster(gain),
-        }
-    }
-
-    /// How many requests per second closed loops get under the winner, unless they are fastest there, and all flows together if they get fewer.
-    fn throughput(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        for (run, tenant) in self.compared().flat_map(|run| self.tenants.iter().map(move |tenant| (run, tenant))) {
-            if self.best(tenant) == Some(run) {
-                continue;
-            }
-            let Some(gain) = tenant.throughput_gain(run).filter(|gain| *gain != 1.0) else { continue };
-            let (Some(from), Some(to)) = (tenant.served(self.baseline), tenant.served(run)) else { continue };
-            let (who, verb) = (&tenant.name, if tenant.is_plural() { "do" } else { "does" });
-            let name = self.name(run);
-            let text =
-                format!("{who} {verb} {} requests/s under {name} ({}, was {})", more(gain), number(to), number(from));
-            found.push((gain.ln().abs(), text));
-        }
-        found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let mut found: Vec<String> = found.into_iter().take(NAMED).map(|(_, text)| text).collect();
-        let (base, name) = (self.name(self.baseline), self.name(self.winner));
-        let served = |run: usize| self.summary.schedulers[run].total.all.as_ref().and_then(|all| all.iops);
-        if let (Some(from), Some(to)) = (served(self.baseline), served(self.winner))
-            && to < from * (1.0 - THROUGHPUT)
-        {
-            found.push(format!(
-                "{name} serves {} requests/s than {base} ({}, was {})",
-                more(to / from),
-                number(to),
-                number(from)
-            ));
-        }
+    /// Where write amplification differs.
+    fn write_amplification(&self) -> Vec<Finding> {
+        let runs = (0..self.summary.schedulers.len()).filter(|&run| run != self.baseline);
+        let finding = |run: usize| {
+            let change = effects::write_amplification(self.summary, self.baseline, run)?;
+            let is_told = !change.is_alike();
+            let (size, is_worse) = (change.size(), change.factor < 1.0);
+            let mut finding = self.compared(Finding::new(FindingKind::WriteAmplification), run);
+            finding.figures = [self.baseline, run]
+                .map(|run| Figure {
+                    path: format!("/schedulers/{run}/device/gc/erases"),
+                    value: self.summary.schedulers[run].device.gc.erases as f64,
+                })
+                .into();
+            finding.changes.push(change);
+            let is_on_first_screen = run == self.winner && is_worse || is_worse && size >= LARGE;
+            is_told.then_some(Finding { size, is_on_first_screen, ..finding })
+        };
+        let mut found: Vec<Finding> = runs.filter_map(finding).collect();
+        found.sort_by(|a, b| b.size.total_cmp(&a.size));
         found
     }
 
-    /// Where most requests of a tenant go one way and its mean goes the other, or nowhere.
-    fn majorities(&self) -> Vec<String> {
+    /// How much the flows are slowed by each other.
+    fn slowdowns(&self) -> Vec<Finding> {
         let mut found = Vec::new();
-        let runs = (0..self.summary.schedulers.len()).filter(|&run| run != self.baseline);
-        for (run, tenant) in runs.flat_map(|run| self.tenants.iter().map(move |tenant| (run, tenant))) {
-            let (Some(slower), Some(gain), Some(pairs)) =
-                (tenant.slower_by_count(run), tenant.gain(run), tenant.pairs[run])
-            else {
-                continue;
+        for (flow, info) in self.summary.flows.iter().enumerate() {
+            let of = |run: usize| {
+                let value = self.summary.schedulers[run].flows[flow].slowdown?;
+                Some(Figure { path: format!("/schedulers/{run}/flows/{flow}/slowdown"), value })
             };
-            if gain != 1.0 && (slower > 0.0) == (gain < 1.0) {
+            let Some((from, to)) = of(self.baseline).zip(of(self.winner)) else { continue };
+            let size = from.value.max(to.value);
+            if size < SLOWED {
                 continue;
             }
-            let part = |count: u64| share(count as f64 / pairs.requests as f64);
-            let mean = match gain {
-                1.0 => "the mean differs by no more than noise".to_owned(),
-                gain => format!("the mean is {}", faster(gain)),
-            };
-            let way = if slower > 0.0 { "slower than faster" } else { "faster than slower" };
-            let (name, counts) = (self.name(run), [pairs.faster, pairs.slower].map(part));
-            found.push((
-                slower.abs(),
-                format!(
-                    "{} under {name}: {mean}, yet more requests are {way} ({} faster, {} slower)",
-                    tenant.name, counts[0], counts[1]
-                ),
-            ));
+            let finding = self.compared(Finding::new(FindingKind::Slowdown), self.winner);
+            let figures = if self.winner == self.baseline { vec![from] } else { vec![from, to] };
+            found.push(Finding { flow: Some(info.name.clone()), figures, size, ..finding });
+        }
+        found.sort_by(|a, b| b.size.total_cmp(&a.size));
+        found
+    }
+
+    /// Where most requests of a case go one way and its mean goes the other, or nowhere.
+    fn majorities(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for effect in self.effects.iter().filter(|effect| self.cases[effect.case].is_tenant()) {
+            let Some((pairs, path)) = self.cases[effect.case].pairs(self.summary, effect.run) else { continue };
+            let share = (pairs.slower as f64 - pairs.faster as f64) / pairs.requests as f64;
+            let mean = effect.changes.iter().find(|change| change.measure == Compared::Mean);
+            let Some(mean) = mean.filter(|_| share.abs() > MAJORITY) else { continue };
+            if !mean.is_alike() && (share > 0.0) == (mean.factor < 1.0) {
+                continue;
+            }
+            let about = about(FindingKind::Majority, self.summary, &self.cases[effect.case], effect.run);
+            let mut finding = self.compared(about, effect.run);
+            finding.changes.push(mean.clone());
+            for (key, value) in [("requests", pairs.requests), ("faster", pairs.faster), ("slower", pairs.slower)] {
+                finding.figures.push(Figure { path: format!("{path}/{key}"), value: value as f64 });
+            }
+            let is_on_first_screen = effect.run == self.winner || self.winner == self.baseline;
+            found.push((share.abs(), Finding { size: mean.size(), is_on_first_screen, ..finding }));
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        found.into_iter().take(ASIDES).map(|(_, text)| text).collect()
+        found.into_iter().map(|(_, finding)| finding).collect()
     }
 
-    /// How much the tenants are slowed by each other.
-    fn company(&self) -> Vec<String> {
-        let mut slowed: Vec<(f64, String)> = Vec::new();
-        for tenant in self.tenants {
-            let (Some(from), Some(to)) = (tenant.slowdowns[self.baseline], tenant.slowdowns[self.winner]) else {
-                continue;
+    /// Which decisions bring the largest gain and the largest loss.
+    fn decisions(&self) -> Vec<Finding> {
+        let finding = |(number, deciding): (usize, &Deciding)| {
+            let written = |one: &Difference| format!("{} ({} -> {})", one.what, one.from, one.to);
+            let alone = deciding.decision.as_ref();
+            let brings = deciding.differences.iter().filter(|one| Some(&one.what) == alone);
+            let names: Vec<String> = brings.map(written).collect();
+            let (kind, names) = match names.is_empty() {
+                true => (FindingKind::DecisionsDiffer, deciding.differences.iter().map(written).collect()),
+                false => (FindingKind::DecisionBrings, names),
             };
-            if from.max(to) < SLOWED {
-                continue;
+            let at = |key: &str, value: f64| Figure { path: format!("/deciding/{number}/{key}"), value };
+            let (from, to) = (deciding.baseline_ns, deciding.scheduler_ns);
+            let measure = if deciding.measure == SeedMeasure::P99 { Compared::P99 } else { Compared::Mean };
+            let factor = from.max(1.0) / to.max(1.0);
+            let change = Change {
+                measure,
+                from,
+                to,
+                paths: ["baseline_ns", "scheduler_ns"].map(|key| format!("/deciding/{number}/{key}")).into(),
+                factor,
+                within_percent: 0.0,
+                requests: 0,
+                too_few_erases: None,
+                seeds: None,
+            };
+            Finding {
+                scheduler: Some(deciding.scheduler.clone()),
+                against: Some(deciding.baseline.clone()),
+                flow: deciding.flow.clone(),
+                request: Some(deciding.kind),
+                changes: vec![change],
+                figures: vec![at("baseline_ns", from), at("scheduler_ns", to)],
+                names,
+                size: factor.max(1.0 / factor),
+                ..Finding::new(kind)
             }
-            let base = self.name(self.baseline);
-            let mut sentence =
-                format!("under {base}, sharing makes {}'s mean {} its mean alone", tenant.name, times_text(from));
-            if self.winner != self.baseline {
-                sentence.push_str(&format!(", under {} {}", self.name(self.winner), times_text(to)));
-            }
-            slowed.push((from.max(to), sentence));
-        }
-        slowed.sort_by(|a, b| b.0.total_cmp(&a.0));
-        slowed.into_iter().take(NAMED).map(|(_, sentence)| sentence).collect()
+        };
+        self.summary.deciding.iter().enumerate().map(finding).collect()
     }
 
-    /// Who is slower under the winner than under the scheduler compared with; if that is the winner itself, who is slower under the others.
-    fn pays(&self) -> String {
-        let base = self.name(self.baseline);
-        let is_reference = self.winner == self.baseline;
-        let losses =
-            self.compared().flat_map(|run| self.tenants.iter().filter_map(move |tenant| self.loss(tenant, run)));
-        let mut losses: Vec<(f64, String)> = losses.collect();
-        losses.sort_by(|a, b| a.0.total_cmp(&b.0));
-        match losses.len() {
-            0 if is_reference => {
-                format!("nobody pays under the others: no mean and no p99 is above those under {base}")
-            }
-            0 => {
-                format!("nobody pays under {}: no mean and no p99 is above those under {base}", self.name(self.winner))
-            }
-            count => {
-                let named: Vec<String> = losses.into_iter().take(NAMED).map(|(_, who)| who).collect();
-                let more = if count > NAMED { format!("; {} more pay less", count - NAMED) } else { String::new() };
-                format!("{}{more}", named.join("; "))
-            }
+    /// How many seeds there are, where they were fewer than five or change nothing.
+    fn seeds(&self, alike: bool) -> Option<Finding> {
+        let made = self.summary.replications.as_ref();
+        let count = made.map_or(1, |made| made.seeds.len());
+        if seeds_change_nothing(self.summary) {
+            let figures = vec![Figure { path: "/replications/seeds".into(), value: count as f64 }];
+            return Some(Finding { figures, ..Finding::new(FindingKind::Seeds) });
         }
-    }
-
-    /// What a tenant loses under a scheduler: of its mean, or else of its p99.
-    fn loss(&self, tenant: &Tenant<'_>, run: usize) -> Option<(f64, String)> {
-        let base = self.name(self.baseline);
-        let pays = format!("{} {}", tenant.name, if tenant.is_plural() { "pay" } else { "pays" });
-        let mean = || {
-            let gain = tenant.gain(run).filter(|gain| *gain < 1.0)?;
-            let (from, to) = tenant.mean(self.baseline).zip(tenant.mean(run))?;
-            Some((gain, String::new(), from, to))
-        };
-        let p99 = || {
-            let gain = tenant.tail_gain(run).filter(|gain| *gain < 1.0)?;
-            let (from, to) = tenant.p99(self.baseline).zip(tenant.p99(run))?;
-            Some((gain, " in p99".to_owned(), from, to))
-        };
-        let (gain, what, from, to) = mean().or_else(p99)?;
-        let (name, to, from) = (self.name(run), time(to), time(from));
-        Some((gain, format!("{pays}{what} under {name}: {} than under {base} ({to}, was {from})", faster(gain))))
+        if count as u32 >= LEAST_SEEDS || alike && count == 1 {
+            return None;
+        }
+        let mut finding = Finding::new(FindingKind::Seeds);
+        if let Some(made) = made {
+            finding.figures.push(Figure { path: "/replications/seeds".into(), value: count as f64 });
+            finding.figures.push(Figure { path: "/replications/requests".into(), value: made.requests as f64 });
+            finding.names.push(because(made.because).to_owned());
+        }
+        Some(finding)
     }
 }
 
-/// A slowdown as a factor: `271x`, `1.01x`.
-fn times_text(slowdown: f64) -> String {
-    if slowdown >= 100.0 {
-        format!("{}x", number(slowdown.round()).trim_end_matches(".0"))
-    } else {
-        format!("{slowdown:.2}x")
+/// Why there are as many seeds, as `summary.json` has it.
+fn because(because: SeedsBecause) -> &'static str {
+    match because {
+        SeedsBecause::Asked => "asked",
+        SeedsBecause::Few => "few",
+        SeedsBecause::Many => "many",
+        SeedsBecause::Replayed => "replayed",
+        SeedsBecause::State => "state",
     }
+}
+
+/// Whether some seed shows a difference of at least twofold.
+fn differs_by_much(seeds: &SeedOpinion) -> bool {
+    [seeds.better, seeds.worse].into_iter().flatten().any(|range| range.high >= LARGE)
 }

@@ -1,30 +1,47 @@
-//! What a comparison comes to, in words: who wins and who pays, and warnings.
+//! What a comparison comes to: what happened on these requests, what other states of the drive say of it, and where these requests disagree among
+//! themselves; then warnings.
 //!
-//! Made from the summary alone, by the rules of docs/verdict.md. Must never know how results are shown, nor how runs are
-//! made.
+//! Made from the summary alone, by the rules of docs/verdict.md. First as data ([`Finding`]), from which alone come the words. Must never know
+//! how results are shown, nor how runs are made.
 
+mod cases;
+#[cfg(test)]
+mod drawn_tests;
+mod effects;
+mod finding;
 mod findings;
-mod tenants;
+mod order;
 #[cfg(test)]
 mod tests;
+mod uneven;
 mod units;
+#[cfg(test)]
+mod warning_tests;
 mod warnings;
+mod words;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use effects::is_too_few_to_tell;
+pub use finding::{Change, Compared, Figure, Finding, FindingKind, SeedOpinion, SeedRange, SeedWord};
 pub use warnings::cache_stays_full;
 
 use super::summary::Summary;
 
 /// The verdict on a comparison or a run: sentences without a full stop. Names in them are as the user gave them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// Who wins, for whom, by how much; then who pays.
-    pub findings: Vec<String>,
+    /// What it shows, in the order in which it is printed.
+    pub findings: Vec<Finding>,
     /// Reasons for caution, the gravest first.
     pub warnings: Vec<Warning>,
+    /// The schedulers whose write amplification is too few erases to tell: it rests on 1 to 29, and there is one seed.
+    pub too_few_erases: Vec<String>,
 }
 
 /// A reason for caution about figures.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Warning {
     /// The rule that found it.
     pub rule: Rule,
@@ -33,7 +50,8 @@ pub struct Warning {
 }
 
 /// The rules that give warnings; docs/verdict.md explains each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// A trace's rate is impossible: its times may be in another unit.
     Units,
@@ -49,10 +67,6 @@ pub enum Rule {
     CacheStaysFull,
     /// Schedulers did exactly the same.
     Identical,
-    /// A difference is smaller than its confidence interval.
-    Noise,
-    /// A difference comes from a few parts of the run, too few for a test.
-    OneBurst,
     /// A percentile rests on too few requests.
     TooShort,
     /// Slowdowns are against alone runs that differ.
@@ -62,7 +76,18 @@ pub enum Rule {
 impl Verdict {
     /// The verdict on `summary`.
     pub fn of(summary: &Summary) -> Verdict {
-        let tenants = tenants::of(summary);
-        Verdict { findings: findings::of(summary, &tenants), warnings: warnings::of(summary, &tenants) }
+        let cases = cases::of(summary);
+        let findings = findings::of(summary, &cases);
+        let few = summary.schedulers.iter().filter(|run| is_too_few_to_tell(summary, &run.device));
+        let too_few_erases = few.map(|run| run.name.clone()).collect();
+        Verdict { warnings: warnings::of(summary, &cases), findings, too_few_erases }
+    }
+
+    /// The sentences: those of the first screen and how many more there are, or with `full` all.
+    pub fn lines(&self, full: bool) -> Vec<String> {
+        let shown = self.findings.iter().filter(|finding| full || finding.is_on_first_screen);
+        let left = self.findings.iter().filter(|finding| !full && !finding.is_on_first_screen).count();
+        let more = (left > 0).then(|| format!("{left} more {} with --full", if left == 1 { "line" } else { "lines" }));
+        shown.map(|finding| finding.text.clone()).chain(more).collect()
     }
 }

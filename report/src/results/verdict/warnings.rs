@@ -1,10 +1,9 @@
 //! Warnings about figures.
 
-use super::tenants::{BEYOND, LEVEL, Tenant};
+use super::cases::{self, BEYOND, Case};
 use super::{Rule, Warning, units};
-use crate::metrics::pairs::BATCHES;
 use crate::results::flow_stats::{FlowStats, ResponseStats};
-use crate::results::format::{Sense, count, number, relative, share, time};
+use crate::results::format::{count, number, share, time};
 use crate::results::slowdowns::OverloadStats;
 use crate::results::summary::{SchedulerResult, Summary};
 
@@ -24,7 +23,7 @@ const NAMED: usize = 4;
 const NAMES: usize = 6;
 
 /// The warnings about a summary, the gravest first.
-pub(super) fn of(summary: &Summary, tenants: &[Tenant<'_>]) -> Vec<Warning> {
+pub(super) fn of(summary: &Summary, cases: &[Case]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut add =
         |rule: Rule, texts: Vec<String>| warnings.extend(texts.into_iter().map(|text| Warning { rule, text }));
@@ -37,12 +36,9 @@ pub(super) fn of(summary: &Summary, tenants: &[Tenant<'_>]) -> Vec<Warning> {
     add(Rule::KeysWithoutEffect, summary.made_by.without_effect.clone());
     add(Rule::CacheStaysFull, filled_once(summary).into_iter().collect());
     if !is_idle {
-        let identical = identical(summary);
-        add(Rule::Noise, noise(summary, &identical).into_iter().collect());
-        add(Rule::Identical, identical_texts(&identical));
+        add(Rule::Identical, identical_texts(&identical(summary)));
     }
-    add(Rule::OneBurst, one_burst(summary, tenants));
-    add(Rule::TooShort, too_short(tenants).into_iter().collect());
+    add(Rule::TooShort, too_short(summary, cases).into_iter().collect());
     add(Rule::AloneRuns, alone_runs(summary));
     warnings
 }
@@ -183,71 +179,25 @@ fn identical_texts(groups: &[Vec<&str>]) -> Vec<String> {
     })
 }
 
-/// Schedulers whose mean differs by no more than chance makes it.
-fn noise(summary: &Summary, identical: &[Vec<&str>]) -> Option<String> {
-    let with_base = |run: &&SchedulerResult| {
-        !identical.iter().any(|group| group.contains(&run.name.as_str()) && group.contains(&summary.baseline.as_str()))
-    };
-    let mut named = Vec::new();
-    for run in summary.schedulers.iter().filter(with_base) {
-        let Some(all) = run.paired.as_ref().map(|paired| &paired.all) else { continue };
-        if let (Some(p), Some(half), Some(gain)) = (all.p, all.gain_ci95_ns, all.improvement_percent)
-            && p > LEVEL
-        {
-            let delta = relative(-gain, Sense::Time);
-            named.push(format!("{} (Δ {delta}, +- {}, p {p:.2})", run.name, time(half)));
-        }
-    }
-    (!named.is_empty()).then(|| {
-        format!(
-            "the mean differs from {}'s by no more than noise: {}",
-            summary.baseline,
-            list(named.iter().map(String::as_str))
-        )
-    })
-}
-
-/// Differences that a few batches make, of which nothing can be concluded.
-fn one_burst(summary: &Summary, tenants: &[Tenant<'_>]) -> Vec<String> {
-    let mut found = Vec::new();
-    for tenant in tenants {
-        for (run, result) in summary.schedulers.iter().enumerate() {
-            let Some(pairs) = tenant.pairs[run].filter(|pairs| pairs.p.is_none() && pairs.requests >= BATCHES as u64)
-            else {
-                continue;
-            };
-            let Some(gain) = tenant.gain(run).filter(|gain| *gain != 1.0) else { continue };
-            let (parts, name) = (pairs.batches_that_differ, &tenant.name);
-            let what = if parts == 1 { "one" } else { "a few" };
-            let text = format!(
-                "{name} differ under {} and {} in {parts} of {BATCHES} parts of the run only: {what} burst",
-                result.name, summary.baseline
-            );
-            let text = if tenant.is_plural() { text } else { text.replacen(" differ ", " differs ", 1) };
-            found.push((gain.ln().abs(), text + if parts == 1 { " decides" } else { "s decide" }));
-        }
-    }
-    gravest(found, |more| format!("{more} more differences come from a few parts of the run"))
-}
-
 /// Percentiles that rest on too few requests.
-fn too_short(tenants: &[Tenant<'_>]) -> Option<String> {
-    let few = |one_in: u64| tenants.iter().filter(move |tenant| tenant.fewest() < BEYOND * one_in);
+fn too_short(summary: &Summary, cases: &[Case]) -> Option<String> {
+    let tenants: Vec<(String, bool, u64)> = cases
+        .iter()
+        .filter(|case| case.is_tenant())
+        .map(|case| {
+            let (name, is_plural) = cases::called(case.flow_name(summary).as_deref(), Some(case.kind));
+            (name, is_plural, case.fewest(summary))
+        })
+        .collect();
+    let few = |one_in: u64| tenants.iter().filter(move |(_, _, fewest)| *fewest < BEYOND * one_in);
     let texts: Vec<String> = PERCENTILES
         .into_iter()
         .filter(|&(_, one_in)| few(one_in).count() > 0)
         .map(|(name, one_in)| {
-            let who: Vec<String> = few(one_in)
-                .take(NAMED)
-                .map(|tenant| {
-                    format!(
-                        "{} {} {}",
-                        tenant.name,
-                        if tenant.is_plural() { "have" } else { "has" },
-                        count(tenant.fewest())
-                    )
-                })
-                .collect();
+            let has = |(name, is_plural, fewest): &(String, bool, u64)| {
+                format!("{name} {} {}", if *is_plural { "have" } else { "has" }, count(*fewest))
+            };
+            let who: Vec<String> = few(one_in).take(NAMED).map(has).collect();
             let more = few(one_in).count() - who.len();
             let more = if more > 0 { format!(", and {more} more have too few") } else { String::new() };
             format!("{name} needs at least {} requests ({}{more})", count(BEYOND * one_in), who.join(", "))

@@ -1,0 +1,82 @@
+//! Other requests: nothing tells what they would show, so it is stated where those of this run disagree among themselves, by quarters, and in how
+//! few of them a difference lies.
+
+use super::cases::Case;
+use super::effects::TOLERANCE;
+use super::finding::{Figure, Finding, FindingKind};
+use crate::results::paired::{Concentration, PairStats};
+use crate::results::summary::Summary;
+
+/// Quarters differ if one's factor is at least this many times another's.
+const TWOFOLD: f64 = 2.0;
+/// A difference is concentrated if nine tenths of it lie in at most so many of 100 windows of time,
+const WINDOWS: u32 = 5;
+/// or in at most this share of the requests.
+const SHARE: f64 = 0.05;
+
+/// How the requests of a case disagree under `run`; `None` where they do not.
+pub(super) fn of(summary: &Summary, case: &Case, run: usize) -> Option<Finding> {
+    let (pairs, path) = case.pairs(summary, run)?;
+    let mut finding = Finding::new(FindingKind::Uneven);
+    finding.flow = case.flow_name(summary);
+    finding.request = Some(case.kind);
+    let (quarters, size) = quarters(pairs);
+    if size > 1.0 {
+        for (number, quarter) in pairs.quarters.iter().enumerate() {
+            let (from, to) = (quarter.baseline_mean_ns, quarter.mean_ns);
+            let within = format!("{path}/quarters/{number}");
+            finding.figures.push(Figure { path: format!("{within}/baseline_mean_ns"), value: from });
+            finding.figures.push(Figure { path: format!("{within}/mean_ns"), value: to });
+        }
+        debug_assert_eq!(quarters.len(), pairs.quarters.len());
+    }
+    let concentration = pairs.concentration.as_ref().filter(|found| is_concentrated(pairs, found));
+    if let Some(found) = concentration {
+        let within = format!("{path}/concentration");
+        let mut add = |key: &str, value: f64| finding.figures.push(Figure { path: format!("{within}/{key}"), value });
+        add("gained_ns", found.gained_ns);
+        add("lost_ns", found.lost_ns);
+        add("windows", f64::from(found.windows));
+        add("from_ns", found.from_ns as f64);
+        add("to_ns", found.to_ns as f64);
+        add("window_requests", found.window_requests as f64);
+        add("requests", found.requests as f64);
+        let (figures, within) = case.figures(summary, run)?;
+        let _ = figures;
+        let flow = within.rsplit_once('/').map_or("", |(flow, _)| flow).to_owned();
+        let stats =
+            case.flow.map_or(&summary.schedulers[run].total, |flow| &summary.schedulers[run].flows[flow].figures);
+        let first = stats.first_arrival_ns.unwrap_or(0) as f64;
+        finding.figures.push(Figure { path: format!("{flow}/first_arrival_ns"), value: first });
+        finding.figures.push(Figure { path: format!("{flow}/last_arrival_ns"), value: stats.last_arrival_ns as f64 });
+        finding.figures.push(Figure { path: format!("{path}/requests"), value: pairs.requests as f64 });
+    }
+    finding.size = size;
+    (!finding.figures.is_empty()).then_some(finding)
+}
+
+/// How many times as fast each quarter of the requests is, and by how much the quarters differ; 1 where that is less than twofold and all go one
+/// way.
+fn quarters(pairs: &PairStats) -> (Vec<f64>, f64) {
+    let factors: Vec<f64> =
+        pairs.quarters.iter().map(|quarter| speed(quarter.baseline_mean_ns, quarter.mean_ns)).collect();
+    let most = factors.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let least = factors.iter().copied().fold(f64::MAX, f64::min);
+    let opposite = most > 1.0 + TOLERANCE && least < 1.0 / (1.0 + TOLERANCE);
+    let differ = factors.len() > 1 && (most >= TWOFOLD * least || opposite);
+    (factors, if differ { most / least } else { 1.0 })
+}
+
+/// How many times as fast.
+pub(super) fn speed(from: f64, to: f64) -> f64 {
+    from.max(1.0) / to.max(1.0)
+}
+
+/// Whether a few windows or a few requests hold nine tenths of a difference that is one.
+fn is_concentrated(pairs: &PairStats, found: &Concentration) -> bool {
+    let differs = pairs.improvement_percent.is_some_and(|percent| {
+        let ratio = 1.0 - percent / 100.0;
+        ratio > 1.0 + TOLERANCE || ratio < 1.0 / (1.0 + TOLERANCE)
+    });
+    differs && (found.windows <= WINDOWS || found.requests as f64 <= SHARE * pairs.requests as f64)
+}

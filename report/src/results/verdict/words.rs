@@ -1,0 +1,376 @@
+//! The sentence of a finding, made from the finding alone.
+
+use super::cases::called;
+use super::finding::{Change, Compared, Finding, FindingKind, SeedOpinion, SeedRange, SeedWord};
+use super::uneven::speed;
+use crate::results::format::{count, faster, more, number, share, time, times};
+use crate::results::replications::RequestKind;
+
+/// The sentence, without a full stop.
+pub(super) fn sentence(finding: &Finding) -> String {
+    let of_all = finding.flow.is_none() && finding.request == Some(RequestKind::All);
+    let (who, plural) = match of_all && finding.change(Compared::Rate).is_some() {
+        true => ("all flows together".to_owned(), true),
+        false => called(finding.flow.as_deref(), finding.request),
+    };
+    let scheduler = finding.scheduler.as_deref().unwrap_or("the others");
+    let base = finding.against.as_deref().unwrap_or_default();
+    let verb = |one: &str, many: &str| if plural { many.to_owned() } else { one.to_owned() };
+    match finding.kind {
+        FindingKind::NothingCompleted => "no request completed".into(),
+        FindingKind::NothingCounted => {
+            let completed = finding.figure("/completed");
+            format!("no request is counted: all {} that completed arrived in the warm-up", number(completed))
+        }
+        FindingKind::OnlyControls => "all schedulers are controls, so they compete among themselves".into(),
+        FindingKind::Run => run(finding, &who),
+        FindingKind::AllAlike => all_alike(finding),
+        FindingKind::AlikeHere => {
+            let alike = changes(finding, base);
+            format!("{who} {} alike under {scheduler} with this seed: {alike}", verb("is", "are"))
+        }
+        FindingKind::Wins => format!("{scheduler} wins for {who}: {}", changes(finding, base)),
+        FindingKind::ReferenceWins => {
+            format!("{base} wins for {who}; next is {scheduler}: {}", changes(finding, base))
+        }
+        FindingKind::Gains => format!("{who} {} under {scheduler}: {}", verb("gains", "gain"), changes(finding, base)),
+        FindingKind::Pays | FindingKind::PartPays => {
+            let what = match finding.changes.first().map(|change| change.measure) {
+                Some(Compared::P99) => " in p99",
+                _ => "",
+            };
+            format!("{who} {}{what} under {scheduler}: {}", verb("pays", "pay"), changes(finding, base))
+        }
+        FindingKind::PartSlower => {
+            format!("{who} {} slower under {scheduler}: {}", verb("is", "are"), changes(finding, base))
+        }
+        FindingKind::Starves => {
+            let before = finding.figure("/requests");
+            format!(
+                "{who} {} under {scheduler}: none completed, {} did under {base}",
+                verb("pays", "pay"),
+                number(before)
+            )
+        }
+        FindingKind::NobodyPays => format!(
+            "nobody pays under {scheduler}: no mean and no rate is worse than under {base} by more than 1%, no p99 by more than 5%"
+        ),
+        FindingKind::Uneven => uneven(finding, &who, scheduler, base),
+        FindingKind::Slowdown => slowdown(finding, &who, scheduler, base),
+        FindingKind::Majority => majority(finding, &who, scheduler),
+        FindingKind::WriteAmplification => pages(finding, scheduler, base),
+        FindingKind::DecisionBrings | FindingKind::DecisionsDiffer => decisions(finding, &who, scheduler, base),
+        FindingKind::Seeds => seeds(finding),
+    }
+}
+
+/// What changes, each with what the seeds say.
+fn changes(finding: &Finding, base: &str) -> String {
+    let up = finding.changes.first().map_or(1.0, |change| change.factor);
+    let commits = finding.request == Some(RequestKind::Commit);
+    let mut text = String::new();
+    for (number, one) in finding.changes.iter().enumerate() {
+        if number > 0 {
+            text.push_str("; ");
+            let is_contrary = !one.is_alike() && up != 1.0 && (one.factor > 1.0) != (up > 1.0);
+            text.push_str(if is_contrary { "but " } else { "" });
+        }
+        text.push_str(&change(one, (number == 0).then_some(base), commits));
+        if let Some(seeds) = &one.seeds {
+            text.push_str(&opinion(one, seeds, number == 0));
+        }
+    }
+    text
+}
+
+/// `mean 33x faster than under fcfs (2.984 ms -> 90.97 µs)`.
+fn change(change: &Change, base: Option<&str>, commits: bool) -> String {
+    let than = base.map_or_else(String::new, |base| format!(" than under {base}"));
+    let show = |value: f64| if change.measure == Compared::Rate { number(value) } else { time(value) };
+    let values = format!("{} -> {}", show(change.from), show(change.to));
+    let name = match change.measure {
+        Compared::Mean => "mean".to_owned(),
+        // Few requests beyond a percentile say so.
+        Compared::P99 if change.requests < 1_000 => format!("p99 of {} requests", count(change.requests)),
+        Compared::P99 => "p99".to_owned(),
+        Compared::Rate => String::new(),
+        Compared::WriteAmplification => "write amplification".to_owned(),
+    };
+    let unit = if commits { "commits/s" } else { "requests/s" };
+    match (change.measure, change.is_alike()) {
+        (Compared::Rate, true) => format!("as many {unit} ({values}, within {}%)", change.within_percent),
+        (Compared::Rate, false) => format!("{} {unit}{than} ({values})", more(change.factor)),
+        (_, true) => format!("{name} alike ({values}, within {}%)", change.within_percent),
+        (_, false) => format!("{name} {}{than} ({values})", faster(change.factor)),
+    }
+}
+
+/// What the seeds say of a change, as the end of its phrase.
+fn opinion(change: &Change, seeds: &SeedOpinion, is_first: bool) -> String {
+    let SeedOpinion { says, seeds: all, outcomes, better, worse, alike } = *seeds;
+    let kinds = if outcomes > 1 && outcomes < all { format!(", {outcomes} different outcomes") } else { String::new() };
+    match says {
+        SeedWord::NothingChanges => String::new(),
+        SeedWord::Same => format!(", the same under all {all} seeds"),
+        SeedWord::Decided if change.is_alike() => String::new(),
+        SeedWord::Decided => {
+            let Some(range) = better.or(worse) else { return String::new() };
+            let over = if is_first || outcomes < all { format!(" over {all} seeds{kinds}") } else { String::new() };
+            format!(", {}{over}", between(range, better.is_some(), change.measure))
+        }
+        SeedWord::Alike => format!(", within 1% under all {all} seeds"),
+        SeedWord::Open | SeedWord::TooFew => {
+            if change.is_alike() && better.is_none() && worse.is_none() {
+                return String::new();
+            }
+            let [up, down] = match change.measure {
+                Compared::Rate => ["more", "fewer"],
+                Compared::WriteAmplification => ["fewer", "more"],
+                Compared::Mean | Compared::P99 => ["faster", "slower"],
+            };
+            let open = if says == SeedWord::Open { "not decided: " } else { "" };
+            format!(", {open}{}{kinds}", ways([(up, better), (down, worse)], alike, all))
+        }
+    }
+}
+
+/// `faster in 3 of 5 seeds (at most 1.26x), slower in 2 (at least 13x), alike in 1`.
+fn ways(sides: [(&str, Option<SeedRange>); 2], alike: u32, all: u32) -> String {
+    let larger = |one: SeedRange, other: Option<SeedRange>| other.is_some_and(|other| one.low > other.low);
+    let mut parts: Vec<String> = Vec::new();
+    let push = |parts: &mut Vec<String>, what: &str, seeds: u32, factor: String| {
+        let of = if parts.is_empty() { format!(" of {all} seeds") } else { String::new() };
+        parts.push(format!("{what} in {seeds}{of}{factor}"));
+    };
+    for (number, (name, side)) in sides.into_iter().enumerate() {
+        let Some(range) = side else { continue };
+        let factor = match () {
+            () if range.seeds == 1 => format!(" ({})", plain(range.low)),
+            () if larger(range, sides[1 - number].1) => format!(" (at least {})", plain(range.low)),
+            () => format!(" (at most {})", plain(range.high)),
+        };
+        push(&mut parts, name, range.seeds, factor);
+    }
+    if alike > 0 {
+        push(&mut parts, "alike", alike, String::new());
+    }
+    parts.join(", ")
+}
+
+/// A factor as it is: `1.26x`, `13x`.
+fn plain(factor: f64) -> String {
+    if factor < 2.0 { format!("{factor:.2}x") } else { format!("{}x", times(factor)) }
+}
+
+/// `33x to 127x`, `5% to 10%`.
+fn between(range: SeedRange, is_better: bool, measure: Compared) -> String {
+    let of = |factor: f64| {
+        let factor = if is_better { factor } else { 1.0 / factor };
+        let text = if matches!(measure, Compared::Mean | Compared::P99) { faster(factor) } else { more(factor) };
+        text.split(' ').next().unwrap_or_default().to_owned()
+    };
+    let [low, high] = match measure {
+        Compared::WriteAmplification => [range.low, range.high].map(|factor| format!("{:.0}%", 100.0 * (factor - 1.0))),
+        _ => [range.low, range.high].map(of),
+    };
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
+/// A run by itself.
+fn run(finding: &Finding, who: &str) -> String {
+    let requests = finding.figure("/requests");
+    let few = if requests < 1_000.0 { format!(" of {} requests", number_of(requests)) } else { String::new() };
+    let means = finding.figures.iter().filter(|figure| figure.path.ends_with("/mean_ns"));
+    let mean = means.map(|figure| figure.value).next().unwrap_or(0.0);
+    let times = format!("{who}: mean {}, p99{few} {}", time(mean), time(finding.figure("/p99_ns")));
+    let slowdown = finding.figures.iter().find(|figure| figure.path.ends_with("/slowdown"));
+    match slowdown {
+        Some(slowdown) => {
+            let under = finding.scheduler.as_deref().unwrap_or_default();
+            format!("{times}; sharing makes the mean {} its mean alone under {under}", times_text(slowdown.value))
+        }
+        None => times,
+    }
+}
+
+/// A whole number.
+fn number_of(value: f64) -> String {
+    count(value as u64)
+}
+
+/// Nothing differs beyond the tolerance.
+fn all_alike(finding: &Finding) -> String {
+    let base = finding.against.as_deref().unwrap_or_default();
+    let mut means = finding.figures.iter().filter(|figure| figure.path.ends_with("/mean_ns"));
+    // A commit has two figures, which stand for one mean.
+    let mut shown = Vec::new();
+    for name in finding.names.iter().take(NAMED) {
+        let Some(figure) = means.next() else { break };
+        if name.ends_with("commits") {
+            means.next();
+        }
+        shown.push(format!("{name} {}", time(figure.value)));
+    }
+    let more = finding.names.len() - shown.len();
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    format!(
+        "all schedulers are alike: means and requests/s within 1% of those under {base}, p99 within 5% (mean: {}{more})",
+        shown.join(", ")
+    )
+}
+
+/// Names in a list.
+const NAMED: usize = 4;
+
+/// Quarters, and in how little the difference lies.
+fn uneven(finding: &Finding, who: &str, scheduler: &str, base: &str) -> String {
+    let of = |end: &str| -> Vec<f64> {
+        let figures =
+            finding.figures.iter().filter(|figure| figure.path.contains("/quarters/") && figure.path.ends_with(end));
+        figures.map(|figure| figure.value).collect()
+    };
+    let quarters: Vec<String> = of("/baseline_mean_ns")
+        .into_iter()
+        .zip(of("/mean_ns"))
+        .map(|(from, to)| match speed(from, to) {
+            factor if factor < 9.95 => format!("{factor:.2}"),
+            factor => times(factor),
+        })
+        .collect();
+    let quarters = (!quarters.is_empty()).then(|| {
+        let are = if finding.flow.is_some() { "is" } else { "are" };
+        let quarters = quarters.join(", ");
+        format!(
+            "in the four quarters of the run {who} {are} {quarters} times as fast under {scheduler} as under {base}"
+        )
+    });
+    let concentrated = finding.figures.iter().any(|figure| figure.path.ends_with("/windows"));
+    let concentrated = concentrated.then(|| concentration(finding));
+    match (quarters, concentrated) {
+        (Some(quarters), Some(concentrated)) => {
+            format!("{quarters}; nine tenths of the difference lie in {concentrated}")
+        }
+        (Some(quarters), None) => quarters,
+        (None, Some(concentrated)) => {
+            format!("nine tenths of the difference of {who} under {scheduler} lie in {concentrated}")
+        }
+        (None, None) => String::new(),
+    }
+}
+
+/// `the last 110.0 ms, 2.6% of the requests (gains of 12.3 s and losses of 4.1 s)`.
+fn concentration(finding: &Finding) -> String {
+    let figure = |end: &str| finding.figure(end);
+    let (from, to) = (figure("/from_ns"), figure("/to_ns"));
+    let (first, last) = (figure("/first_arrival_ns"), figure("/last_arrival_ns"));
+    let all = finding.figures.iter().rfind(|figure| figure.path.ends_with("/requests")).map_or(1.0, |all| all.value);
+    let requests = finding.figures.iter().find(|figure| figure.path.ends_with("/concentration/requests"));
+    let alone = requests.map_or(0.0, |requests| requests.value);
+    let (gained, lost) = (figure("/gained_ns"), figure("/lost_ns"));
+    let window = (last - first) / 100.0;
+    let place = if figure("/windows") > 5.0 {
+        format!("{} of the requests", share(alone / all))
+    } else {
+        let share = share(figure("/window_requests") / all);
+        let windows = figure("/windows");
+        match () {
+            () if to - from > (windows + 0.5) * window => {
+                format!(
+                    "{windows:.0} of 100 windows of time between {} and {}, {share} of the requests",
+                    time(from),
+                    time(to)
+                )
+            }
+            () if to >= last - 1.0 => format!("the last {}, {share} of the requests", time(to - from)),
+            () if from <= first + 1.0 => format!("the first {}, {share} of the requests", time(to - from)),
+            () => format!("the {} from {} on, {share} of the requests", time(to - from), time(from)),
+        }
+    };
+    let net = (gained - lost).abs();
+    if gained > net && lost > net {
+        format!("{place} (in all requests gain {} and lose {})", time(gained), time(lost))
+    } else {
+        place
+    }
+}
+
+/// How much a flow is slowed by the others.
+fn slowdown(finding: &Finding, who: &str, scheduler: &str, base: &str) -> String {
+    let mut values = finding.figures.iter().map(|figure| times_text(figure.value));
+    let from = values.next().unwrap_or_default();
+    let under = values.next().map_or_else(String::new, |to| format!(", under {scheduler} {to}"));
+    format!("under {base}, sharing makes {who}'s mean {from} its mean alone{under}")
+}
+
+/// The mean and the number of requests disagree.
+fn majority(finding: &Finding, who: &str, scheduler: &str) -> String {
+    let [all, up, down] = ["/requests", "/faster", "/slower"].map(|end| finding.figure(end));
+    let mean = match finding.changes.first() {
+        Some(change) if !change.is_alike() => format!("the mean is {}", faster(change.factor)),
+        _ => "the mean is within 1%".to_owned(),
+    };
+    let way = if down > up { "slower than faster" } else { "faster than slower" };
+    format!(
+        "{who} under {scheduler}: {mean}, yet more requests are {way} ({} faster, {} slower)",
+        share(up / all),
+        share(down / all)
+    )
+}
+
+/// Write amplification.
+fn pages(finding: &Finding, scheduler: &str, base: &str) -> String {
+    let Some(change) = finding.changes.first() else { return String::new() };
+    let (from, to) = (change.from, change.to);
+    let amount = match change.factor {
+        factor if factor < 1.0 => format!("{:.0}% more", 100.0 * (to / from - 1.0)),
+        _ => format!("{:.0}% less", 100.0 * (1.0 - to / from)),
+    };
+    let values = format!("write amplification {} -> {}", number(from), number(to));
+    if let Some(erases) = change.too_few_erases {
+        return format!("{values} from {base} to {scheduler}: too few to tell ({} erases, one seed)", count(erases));
+    }
+    let seeds = change.seeds.as_ref().map_or_else(String::new, |seeds| opinion(change, seeds, true));
+    let pays = if change.factor < 1.0 { "the drive pays" } else { "the drive gains" };
+    format!("{pays} under {scheduler}: it writes {amount} than under {base} ({values}){seeds}")
+}
+
+/// What brings a large gain or loss.
+fn decisions(finding: &Finding, who: &str, scheduler: &str, base: &str) -> String {
+    let Some(change) = finding.changes.first() else { return String::new() };
+    let measure = if change.measure == Compared::P99 { "p99" } else { "mean" };
+    let what = format!("that the {measure} of {who} is {} under {scheduler} than under {base}", faster(change.factor));
+    let names = finding.names.join(", ");
+    match finding.kind {
+        FindingKind::DecisionBrings => format!("{what}: {names} alone brings it"),
+        _ => format!("{what}: no decision is known to bring it alone; they differ in {names}"),
+    }
+}
+
+/// How many seeds there are.
+fn seeds(finding: &Finding) -> String {
+    let seeds = finding.figure("/replications/seeds");
+    let Some(because) = finding.names.first() else {
+        return match seeds > 1.0 {
+            true => format!("seeds change nothing here: all {seeds:.0} give the same figures"),
+            false => {
+                "one seed: whether other states of the drive agree was not tried, and nothing is called decided".into()
+            }
+        };
+    };
+    let n = if seeds == 1.0 { "one seed".to_owned() } else { format!("{seeds:.0} seeds") };
+    let why = match because.as_str() {
+        "many" => format!(
+            ", since {} requests under all schedulers are more than 1,000,000",
+            number_of(finding.figure("/replications/requests"))
+        ),
+        "replayed" => ", since the drive is overwritten before each run".into(),
+        "state" => ", since the drive's state comes from a file".into(),
+        _ => String::new(),
+    };
+    format!("{n}{why}: nothing is called decided (--seeds 5 tells whether other states of the drive agree)")
+}
+
+/// A slowdown as a factor: `271x`, `1.01x`.
+fn times_text(slowdown: f64) -> String {
+    if slowdown >= 100.0 { format!("{}x", number_of(slowdown.round())) } else { format!("{slowdown:.2}x") }
+}

@@ -1,0 +1,722 @@
+//! Reads the sentences of a verdict against `summary.json`, for tests.
+//!
+//! Written apart from the code that makes them: it parses the text, looks the figures up in the JSON and works out for itself what they bear. It
+//! takes no notice of the JSON's own `verdict`, except that its sentences are those printed.
+
+use serde_json::Value;
+
+/// Means and rates within this share of the smaller are alike, and p99 and write amplification within the other.
+const TIGHT: f64 = 0.01;
+const WIDE: f64 = 0.05;
+
+/// A summary under its verdict.
+struct Read<'a> {
+    json: &'a Value,
+    base: usize,
+    problems: Vec<String>,
+}
+
+/// Whose requests: the flow, and the key of their figures; `commit` for a commit.
+type Whose = (Option<usize>, &'static str);
+
+/// What is wrong with the sentences `all` (with `--full`) and `first` (on the first screen) of this `summary.json`: one text each.
+pub fn problems(json: &Value, first: &[String], all: &[String]) -> Vec<String> {
+    let base = json["baseline"].as_str().unwrap_or_default();
+    let base = list(json, "/schedulers").iter().position(|run| run["name"] == base).unwrap_or(0);
+    let mut read = Read { json, base, problems: Vec::new() };
+    read.first_screen(first, all);
+    all.iter().for_each(|line| read.line(line));
+    if list(json, "/schedulers").len() > 1 {
+        read.nothing_left_out(all);
+    }
+    read.problems
+}
+
+fn list<'a>(json: &'a Value, path: &str) -> &'a [Value] {
+    json.pointer(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_f64()
+}
+
+/// A value as it is printed, with its unit: `1.234 ms`, `12,345`, `33x`.
+fn parse(text: &str) -> Option<(f64, f64)> {
+    let text = text.trim();
+    let (digits, unit) = match text.split_once(' ') {
+        Some((digits, "ns")) => (digits, 1.0),
+        Some((digits, "µs")) => (digits, 1e3),
+        Some((digits, "ms")) => (digits, 1e6),
+        Some((digits, "s")) => (digits, 1e9),
+        None => (text, 1.0),
+        Some(_) => return None,
+    };
+    let value: f64 = digits.replace(',', "").parse().ok()?;
+    Some((value * unit, unit))
+}
+
+/// Whether a printed value, of four figures, is this one.
+fn is_shown((shown, unit): (f64, f64), value: f64) -> bool {
+    (shown - value).abs() <= (6e-4 * value.abs()).max(6e-4 * unit)
+}
+
+/// Whether `text` says how much better this factor is: `33x`, `12%`.
+fn says_factor(text: &str, factor: f64, percent: f64) -> bool {
+    if let Some(times) = text.strip_suffix('x') {
+        let (times, _) = parse(times).unwrap_or_default();
+        let large = factor.max(1.0 / factor);
+        return large > 1.98 && (times - large).abs() <= if large < 9.95 { 0.051 } else { 0.51 + 1e-9 * large };
+    }
+    let shown = text.strip_suffix('%').and_then(|digits| digits.parse::<f64>().ok());
+    shown.is_some_and(|shown| (shown - percent).abs() <= 0.51)
+}
+
+impl Read<'_> {
+    fn problem(&mut self, line: &str, why: &str) {
+        self.problems.push(format!("{why}: {line}"));
+    }
+
+    fn run(&self, name: &str) -> Option<usize> {
+        list(self.json, "/schedulers").iter().position(|run| run["name"] == name)
+    }
+
+    fn name(&self, run: usize) -> &str {
+        self.json["schedulers"][run]["name"].as_str().unwrap_or_default()
+    }
+
+    fn flows(&self) -> &[Value] {
+        list(self.json, "/flows")
+    }
+
+    fn of(&self, run: usize, (flow, kind): Whose, key: &str) -> Option<f64> {
+        let run = &self.json["schedulers"][run];
+        let figures = match flow {
+            Some(flow) => &run["flows"][flow]["figures"],
+            None => &run["total"],
+        };
+        if kind == "commit" {
+            let writes = number(&self.flows()[flow.unwrap_or(0)]["writes_per_flush"])?;
+            let flush = &figures["commands"]["flush"];
+            return match key {
+                "mean_ns" => Some(writes * number(&figures["write"]["mean_ns"])? + number(&flush["mean_ns"])?),
+                "p99_ns" => None,
+                key => number(&flush[key]),
+            };
+        }
+        number(&figures.pointer(&format!("/{kind}"))?[key])
+    }
+
+    /// The requests that a sentence names.
+    fn whose(&self, text: &str) -> Option<Whose> {
+        const KINDS: [(&str, &str); 7] = [
+            ("reads", "read"),
+            ("writes", "write"),
+            ("writes with FUA", "fua_write"),
+            ("trims", "commands/trim"),
+            ("write zeroes", "commands/write_zeroes"),
+            ("flushes", "commands/flush"),
+            ("commits", "commit"),
+        ];
+        let kind = |text: &str| KINDS.iter().find(|(name, _)| *name == text).map(|(_, key)| *key);
+        for (number, flow) in self.flows().iter().enumerate() {
+            let name = flow["name"].as_str().unwrap_or_default();
+            match text.strip_prefix(name) {
+                Some("") => return Some((Some(number), "all")),
+                Some(rest) => {
+                    if let Some(kind) = rest.strip_prefix("'s ").and_then(kind) {
+                        return Some((Some(number), kind));
+                    }
+                }
+                None => {}
+            }
+        }
+        match text {
+            "all flows together" | "all requests" => Some((None, "all")),
+            text => Some((None, kind(text)?)),
+        }
+    }
+
+    /// At most twelve sentences, each of which is among all, and the right number of others; the JSON has the same.
+    fn first_screen(&mut self, first: &[String], all: &[String]) {
+        let (last, shown) = match first.split_last() {
+            Some((last, shown)) if last.ends_with(" with --full") => (Some(last), shown),
+            _ => (None, first),
+        };
+        let said = last.and_then(|last| last.split(' ').next()?.parse::<usize>().ok()).unwrap_or(0);
+        if shown.len() > 12 || shown.len() + said != all.len() || shown.is_empty() {
+            self.problems.push(format!("{} of {} lines and {said} more", shown.len(), all.len()));
+        }
+        if let Some(stray) = shown.iter().find(|line| !all.contains(line)) {
+            self.problem(stray, "not among all lines");
+        }
+        let json: Vec<&str> =
+            list(self.json, "/verdict/findings").iter().filter_map(|one| one["text"].as_str()).collect();
+        if json != all.iter().map(String::as_str).collect::<Vec<_>>() {
+            self.problems.push(format!("the JSON has other sentences: {json:?}"));
+        }
+    }
+
+    /// A sentence.
+    fn line(&mut self, line: &str) {
+        if ["noise", "chance", "NaN", "inf", "significan"].iter().any(|word| line.contains(word)) {
+            self.problem(line, "a word that says nothing");
+        }
+        let (head, rest) = line.split_once(": ").unwrap_or((line, ""));
+        if line.starts_with("no request completed") {
+            let completed = list(self.json, "/schedulers").iter().map(|run| number(&run["total"]["completed"]));
+            if completed.flatten().any(|completed| completed > 0.0) {
+                self.problem(line, "requests completed");
+            }
+        } else if line.starts_with("no request is counted") {
+            let counted = list(self.json, "/schedulers").iter().any(|run| {
+                ["all", "commands"].iter().any(|key| run["total"].get(key).is_some_and(|figures| !figures.is_null()))
+            });
+            if counted {
+                self.problem(line, "some are counted");
+            }
+        } else if let Some(rest) = line.strip_prefix("nobody pays under ") {
+            self.nobody_pays(line, rest);
+        } else if line.starts_with("all schedulers are alike") {
+            for run in 0..list(self.json, "/schedulers").len() {
+                self.nobody_differs(line, run);
+            }
+        } else if line.starts_with("all schedulers are controls") {
+            if list(self.json, "/schedulers").iter().any(|run| run["control"] == false) {
+                self.problem(line, "one is not");
+            }
+        } else if line.starts_with("under ") && line.contains("its mean alone") {
+            self.slowdown(line);
+        } else if line.contains("yet more requests are ") {
+            self.majority(line, head);
+        } else if line.starts_with("in the four quarters") || line.starts_with("nine tenths") {
+            self.uneven(line);
+        } else if line.starts_with("the drive ") || line.starts_with("write amplification ") {
+            self.pages(line);
+        } else if line.starts_with("seeds change nothing here") || line.contains("nothing is called decided") {
+            self.seeds(line);
+        } else if let Some((name, whom)) = head.split_once(" wins for ") {
+            match whom.split_once("; next is ") {
+                Some((whom, next)) => self.changes(line, rest, next, whom, Some(false)),
+                None => {
+                    self.is_best(line, name, whom);
+                    self.changes(line, rest, name, whom, Some(true));
+                }
+            }
+        } else if let Some((whom, name)) = split(head, &[" gains under ", " gain under "]) {
+            self.changes(line, rest, name, whom, Some(true));
+        } else if rest.starts_with("none completed") {
+            self.starves(line, head);
+        } else if let Some((whom, name)) = split(
+            head,
+            &[
+                " pays under ",
+                " pay under ",
+                " pays in p99 under ",
+                " pay in p99 under ",
+                " is slower under ",
+                " are slower under ",
+            ],
+        ) {
+            self.changes(line, rest, name, whom, None);
+        } else if let Some((whom, name)) = split(head, &[" is alike under ", " are alike under "]) {
+            self.changes(line, rest, name.trim_end_matches(" with this seed"), whom, None);
+        } else if line.starts_with("that the ") {
+            // Which decision it is rests on runs of their own.
+        } else if list(self.json, "/schedulers").len() == 1 {
+            self.of_one(line, head, rest);
+        } else {
+            self.problem(line, "a sentence that is not known");
+        }
+    }
+
+    /// `mean 33x faster than under fcfs (2.984 ms -> 90.97 µs), 33x to 127x over 5 seeds; p99 ...`.
+    fn changes(&mut self, line: &str, rest: &str, name: &str, whom: &str, gains: Option<bool>) {
+        let (Some(run), Some(whose)) = (self.run(name), self.whose(whom)) else {
+            return self.problem(line, "names nobody");
+        };
+        let mut is_worse = false;
+        for (number, clause) in rest.split("; ").enumerate() {
+            let Some((said, values)) = clause.split_once(" (") else {
+                self.problem(line, "no figures");
+                continue;
+            };
+            let (values, seeds) = values.split_once(')').unwrap_or((values, ""));
+            let said = said.strip_prefix("but ").unwrap_or(said);
+            let (key, wide) = match said {
+                _ if said.starts_with("mean ") => ("mean_ns", TIGHT),
+                _ if said.starts_with("p99 ") => ("p99_ns", WIDE),
+                _ => ("iops", TIGHT),
+            };
+            let values = values.split(", within").next().unwrap_or(values);
+            let shown: Vec<(f64, f64)> = values.split(" -> ").filter_map(parse).collect();
+            let (Some(from), Some(to)) = (self.of(self.base, whose, key), self.of(run, whose, key)) else {
+                self.problem(line, "no such figures");
+                continue;
+            };
+            if shown.len() != 2 || !is_shown(shown[0], from) || !is_shown(shown[1], to) {
+                self.problem(line, &format!("{from} -> {to} in the summary"));
+            }
+            let alike = (from - to).abs() <= wide * from.min(to);
+            let gain = if key == "iops" { to / from } else { from / to };
+            self.says_change(line, said, key, gain, alike);
+            is_worse |= !alike && gain < 1.0;
+            if number == 0 && gains.is_some_and(|gains| alike || gains != (gain > 1.0)) {
+                self.problem(line, "the first change goes the other way");
+            }
+            self.over_seeds(line, seeds, run, whose, key);
+            if key == "p99_ns" {
+                let requests =
+                    [self.base, run].iter().filter_map(|&run| self.of(run, whose, "requests")).fold(f64::MAX, f64::min);
+                let says = said.split_once("p99 of ").and_then(|(_, rest)| parse(rest.split(' ').next()?));
+                if (requests < 1_000.0) != says.is_some() || says.is_some_and(|says| says.0 != requests) {
+                    self.problem(line, &format!("{requests} requests"));
+                }
+            }
+        }
+        if gains.is_none() && !is_worse && !line.contains("alike under") {
+            self.problem(line, "nothing is worse");
+        }
+    }
+
+    /// Whether the words for a change are those of its size and direction.
+    fn says_change(&mut self, line: &str, said: &str, key: &str, gain: f64, alike: bool) {
+        let words: Vec<&str> = said.split(' ').collect();
+        if alike {
+            if !(said.ends_with(" alike") || said.starts_with("as many ")) {
+                self.problem(line, "is alike");
+            }
+            return;
+        }
+        let at = |word: &str| words.iter().position(|&one| one == word).and_then(|at| words.get(at.wrapping_sub(1)));
+        let (better, worse) = match key {
+            "iops" => (at("more").or_else(|| at("as").filter(|_| said.contains("as many"))), at("fewer")),
+            _ => (at("faster"), at("slower")),
+        };
+        let percent = match (key, gain > 1.0) {
+            ("iops", true) => 100.0 * (gain - 1.0),
+            ("iops", false) => 100.0 * (1.0 - gain),
+            (_, true) => 100.0 * (1.0 - 1.0 / gain),
+            (_, false) => 100.0 * (1.0 / gain - 1.0),
+        };
+        let (right, wrong) = if gain > 1.0 { (better, worse) } else { (worse, better) };
+        if wrong.is_some() || !right.is_some_and(|text| says_factor(text, gain, percent)) {
+            self.problem(line, &format!("{gain} times better"));
+        }
+    }
+
+    /// How many times better a scheduler is under each seed.
+    fn gains(&self, run: usize, whose: Whose, key: &str) -> Vec<f64> {
+        let runs = list(self.json, "/replications/runs");
+        let of = |name: &str| runs.iter().filter(move |run| run["scheduler"] == name).collect::<Vec<_>>();
+        let (base, own) = (of(self.name(self.base)), of(self.name(run)));
+        let figure = |run: &Value| -> Option<f64> {
+            if key == "write_amplification" {
+                return number(&run[key]);
+            }
+            let flow = whose.0.and_then(|flow| self.flows()[flow]["name"].as_str());
+            let of = |kind: &str, key: &str| {
+                let figures = list(run, "/figures").iter();
+                let mut found = figures.filter(|one| one["flow"].as_str() == flow && one["kind"] == kind);
+                found.next().and_then(|one| number(&one[key]))
+            };
+            match whose.1 {
+                "commit" if key == "mean_ns" => {
+                    let writes = number(&self.flows()[whose.0.unwrap_or(0)]["writes_per_flush"])?;
+                    Some(writes * of("write", key)? + of("flush", key)?)
+                }
+                "commit" => of("flush", key),
+                "fua_write" => of("fua-write", key),
+                "commands/write_zeroes" => of("write-zeroes", key),
+                kind => of(kind.trim_start_matches("commands/"), key),
+            }
+        };
+        let pairs = base.into_iter().zip(own).filter_map(|(base, own)| Some((figure(base)?, figure(own)?)));
+        pairs.map(|(from, to)| if key == "iops" { to / from } else { from / to }).collect()
+    }
+
+    /// What is said of seeds behind a change.
+    fn over_seeds(&mut self, line: &str, said: &str, run: usize, whose: Whose, key: &str) {
+        let gains = self.gains(run, whose, key);
+        let said = said.trim_start_matches(", ");
+        let is_up = |gain: &f64| *gain > 1.01;
+        let is_down = |gain: &f64| *gain < 1.0 / 1.01;
+        let (up, down) =
+            (gains.iter().filter(|gain| is_up(gain)).count(), gains.iter().filter(|gain| is_down(gain)).count());
+        let all = gains.len();
+        let decided = all >= 5 && (up == all || down == all);
+        if said.is_empty() || said.starts_with("within 1% under all") || said.starts_with("the same under all") {
+            let alike_here = gains.first().is_some_and(|gain| (1.0 / 1.05..=1.05).contains(gain));
+            let same = gains.iter().all(|gain| (gain - gains[0]).abs() <= 1e-12 * gains[0]);
+            if all > 1 && up + down > 0 && !same && !alike_here {
+                self.problem(line, &format!("nothing of the seeds: {gains:?}"));
+            }
+            return;
+        }
+        let counts = |word: &str| {
+            let at = said.find(&format!("{word} in "))?;
+            said[at + word.len() + 4..].split([' ', ',']).next()?.parse::<usize>().ok()
+        };
+        if said.starts_with("not decided") || said.contains(&format!(" of {all} seeds")) {
+            let alike = counts("alike").unwrap_or(0);
+            let words = if key == "iops" { ["more", "fewer"] } else { ["faster", "slower"] };
+            let words = if key == "write_amplification" { ["fewer", "more"] } else { words };
+            let [better, worse] = words.map(|word| counts(word).unwrap_or(0));
+            if decided || (better, worse, alike) != (up, down, all - up - down) {
+                self.problem(line, &format!("the seeds say {gains:?}"));
+            }
+            if said.starts_with("not decided") != (all >= 5) {
+                self.problem(line, "too few seeds");
+            }
+            return;
+        }
+        if !decided {
+            return self.problem(line, &format!("not decided: {gains:?}"));
+        }
+        let range = said.split(" over ").next().unwrap_or(said);
+        let (low, high) = range.split_once(" to ").unwrap_or((range, range));
+        let sizes = || gains.iter().map(|gain| gain.max(1.0 / gain));
+        let ends = [sizes().fold(f64::MAX, f64::min), sizes().fold(1.0, f64::max)];
+        for (text, size) in [low, high].into_iter().zip(ends) {
+            let percent = match (key, up > 0) {
+                ("write_amplification", _) | ("iops", true) => 100.0 * (size - 1.0),
+                ("iops", false) | (_, true) => 100.0 * (1.0 - 1.0 / size),
+                (_, false) => 100.0 * (size - 1.0),
+            };
+            if !says_factor(text.trim_end_matches([',', ' ']), size, percent) {
+                self.problem(line, &format!("{ends:?} over the seeds"));
+            }
+        }
+    }
+
+    /// A sentence that somebody wins.
+    fn is_best(&mut self, line: &str, name: &str, whom: &str) {
+        let (Some(run), Some(whose)) = (self.run(name), self.whose(whom)) else {
+            return self.problem(line, "names nobody");
+        };
+        let runs = list(self.json, "/schedulers");
+        let controls = runs.iter().all(|run| run["control"] == true);
+        if runs[run]["control"] == true && !controls {
+            self.problem(line, "a control wins");
+        }
+        let is_loop = whose.0.is_some_and(|flow| !self.flows()[flow]["depth"].is_null());
+        let judged = |run: usize| {
+            let of = |key: &str| Some((self.of(self.base, whose, key)?, self.of(run, whose, key)?));
+            let (from, to) = of("iops").filter(|&(from, to)| is_loop && (from - to).abs() > TIGHT * from.min(to))?;
+            Some(to / from)
+        };
+        let mean = |run: usize| Some(self.of(self.base, whose, "mean_ns")? / self.of(run, whose, "mean_ns")?);
+        let gain = |run: usize| judged(run).or_else(|| mean(run)).unwrap_or(0.0);
+        let better = (0..runs.len()).find(|&other| {
+            (controls || runs[other]["control"] == false)
+                && gain(other) > gain(run) * (1.0 + 1e-9)
+                && gain(other) > 1.01
+        });
+        if let Some(better) = better {
+            let text = format!("{} is better", self.name(better));
+            self.problem(line, &text);
+        }
+    }
+
+    /// All that somebody may lose: whose, by which key, and how far it may be apart.
+    fn judged(&self) -> Vec<(Whose, &'static str, f64)> {
+        let mut all = Vec::new();
+        let mut add = |whose: Whose, rate: bool| {
+            let halves = |key: &str| {
+                let commits = whose.0.is_some_and(|flow| self.is_of_commits(flow));
+                commits && matches!(whose.1, "write" | "commands/flush") && key == "mean_ns"
+            };
+            if !halves("mean_ns") {
+                all.push((whose, "mean_ns", TIGHT));
+            }
+            all.push((whose, "p99_ns", WIDE));
+            if rate {
+                all.push((whose, "iops", TIGHT));
+            }
+        };
+        for flow in 0..self.flows().len() {
+            let commits = self.is_of_commits(flow);
+            for kind in
+                ["all", "read", "write", "fua_write", "commands/trim", "commands/write_zeroes", "commands/flush"]
+            {
+                let whole =
+                    self.flows().len() > 1 && kind == "all" && !(commits && self.flows()[flow]["depth"].is_null());
+                let single_loop = self.flows().len() == 1 && kind == "all" && !self.flows()[flow]["depth"].is_null();
+                let is_all = kind == "all";
+                if is_all && !(whole || single_loop)
+                    || is_all && commits && self.of(self.base, (Some(flow), "read"), "mean_ns").is_none()
+                {
+                    continue;
+                }
+                add((Some(flow), kind), is_all);
+            }
+            if commits {
+                add((Some(flow), "commit"), true);
+            }
+        }
+        all
+    }
+
+    /// Whether a flow alternates writes and flushes.
+    fn is_of_commits(&self, flow: usize) -> bool {
+        let has = |kind: &str| {
+            self.of(self.base, (Some(flow), if kind == "write" { "write" } else { "commands/flush" }), "mean_ns")
+                .is_some()
+        };
+        number(&self.flows()[flow]["writes_per_flush"]).is_some() && has("write") && has("flush")
+    }
+
+    fn nobody_pays(&mut self, line: &str, rest: &str) {
+        let name = rest.split(": ").next().unwrap_or_default();
+        let runs: Vec<usize> = match self.run(name) {
+            Some(run) => vec![run],
+            None => (0..list(self.json, "/schedulers").len()).collect(),
+        };
+        for run in runs {
+            for (whose, key, within) in self.judged() {
+                let Some(from) = self.of(self.base, whose, key) else { continue };
+                let to = self.of(run, whose, key);
+                let worse = match to {
+                    None => true,
+                    Some(to) if key == "iops" => from - to > within * from.min(to),
+                    Some(to) => to - from > within * from.min(to),
+                };
+                if worse {
+                    self.problem(line, &format!("{whose:?} {key} {from} -> {to:?} under {}", self.name(run)));
+                }
+            }
+        }
+    }
+
+    fn nobody_differs(&mut self, line: &str, run: usize) {
+        for (whose, key, within) in self.judged() {
+            let figures = [self.base, run].map(|run| self.of(run, whose, key));
+            let alike = match figures {
+                [Some(from), Some(to)] => (from - to).abs() <= within * from.min(to),
+                [from, to] => from.is_some() == to.is_some(),
+            };
+            if !alike {
+                self.problem(line, &format!("{whose:?} {key} {figures:?}"));
+            }
+        }
+    }
+
+    /// Every scheduler under which somebody is worse off is told with it, beside the flow's name.
+    fn nothing_left_out(&mut self, all: &[String]) {
+        for run in (0..list(self.json, "/schedulers").len()).filter(|&run| run != self.base) {
+            for (whose, key, within) in self.judged() {
+                let (Some(from), Some(to)) = (self.of(self.base, whose, key), self.of(run, whose, key)) else {
+                    continue;
+                };
+                let is_part = !matches!(whose.1, "all" | "commit") && whose.0.is_some() && self.flows().len() > 1;
+                let worse = if key == "iops" { from - to } else { to - from } > within * from.min(to);
+                if !worse || is_part && from.max(to) < 2.0 * from.min(to) {
+                    continue;
+                }
+                let name = self.flows()[whose.0.unwrap_or(0)]["name"].as_str().unwrap_or_default();
+                let kinds = ["reads", "writes", "trims", "write zeroes", "flushes", "commits"];
+                let tells = |line: &&String| {
+                    let about = line.contains(name)
+                        || self.flows().len() == 1
+                            && kinds.iter().any(|kind| line.starts_with(kind) || line.contains(&format!("for {kind}")));
+                    about && line.contains(self.name(run)) && (line.contains(" fewer ") || line.contains(" slower "))
+                };
+                if !all.iter().any(|line| tells(&line)) {
+                    self.problems.push(format!("not told: {whose:?} {key} {from} -> {to} under {}", self.name(run)));
+                }
+            }
+        }
+    }
+
+    fn starves(&mut self, line: &str, head: &str) {
+        let Some((whom, name)) = split(head, &[" pays under ", " pay under "]) else {
+            return self.problem(line, "names nobody");
+        };
+        let (Some(run), Some(whose)) = (self.run(name), self.whose(whom)) else {
+            return self.problem(line, "names nobody");
+        };
+        if self.of(run, whose, "requests").is_some() || self.of(self.base, whose, "requests").is_none() {
+            self.problem(line, "some completed");
+        }
+    }
+
+    /// `under fcfs, sharing makes web's mean 271x its mean alone, under mine 1.10x`.
+    fn slowdown(&mut self, line: &str) {
+        let found = line.strip_prefix("under ").and_then(|rest| {
+            let (base, rest) = rest.split_once(", sharing makes ")?;
+            let (flow, rest) = rest.split_once("'s mean ")?;
+            let (from, rest) = rest.split_once("x its mean alone")?;
+            let to = rest.strip_prefix(", under ").and_then(|rest| rest.trim_end_matches('x').rsplit_once(' '));
+            let flow = self.flows().iter().position(|one| one["name"] == flow)?;
+            Some((flow, [Some((base, from)), to]))
+        });
+        let Some((flow, said)) = found else { return self.problem(line, "cannot be read") };
+        for (name, value) in said.into_iter().flatten() {
+            let run = self.run(name).unwrap_or(usize::MAX);
+            let slowdown = number(&self.json["schedulers"][run]["flows"][flow]["slowdown"]).unwrap_or(0.0);
+            let (value, _) = parse(value).unwrap_or_default();
+            if (value - slowdown).abs() > if slowdown >= 100.0 { 0.51 } else { 0.006 } {
+                self.problem(line, &format!("{slowdown} under {name}"));
+            }
+        }
+    }
+
+    /// `reads under mine: the mean is 20% faster, yet more requests are slower than faster (16.7% faster, 66.7% slower)`.
+    fn majority(&mut self, line: &str, head: &str) {
+        let found = head.rsplit_once(" under ").and_then(|(whom, name)| Some((self.whose(whom)?, self.run(name)?)));
+        let Some((whose, run)) = found else { return self.problem(line, "names nobody") };
+        let pairs = match whose.0 {
+            Some(flow) if self.flows().len() > 1 => self.json["schedulers"][run]["flows"][flow]["paired"].clone(),
+            _ => self.json["schedulers"][run]["paired"][whose.1].clone(),
+        };
+        let part = |key: &str| Some(100.0 * number(&pairs[key])? / number(&pairs["requests"])?);
+        let shown: Vec<f64> = line
+            .split(['(', ',', ')'])
+            .filter_map(|text| {
+                let text = text.trim();
+                let text = text.strip_suffix("% faster").or_else(|| text.strip_suffix("% slower"))?;
+                text.parse().ok()
+            })
+            .collect();
+        let (Some(up), Some(down)) = (part("faster"), part("slower")) else { return self.problem(line, "no pairs") };
+        let way = if down > up { "slower than faster" } else { "faster than slower" };
+        if shown.len() < 2
+            || (shown[shown.len() - 2] - up).abs() > 0.06
+            || (shown[shown.len() - 1] - down).abs() > 0.06
+            || !line.contains(way)
+        {
+            self.problem(line, &format!("{up} {down}"));
+        }
+    }
+
+    /// Quarters, and where nine tenths of a difference lie.
+    fn uneven(&mut self, line: &str) {
+        let found = list(self.json, "/schedulers")
+            .iter()
+            .enumerate()
+            .filter(|(_, run)| line.contains(&format!(" under {} ", run["name"].as_str().unwrap_or_default())));
+        let found: Vec<usize> = found.map(|(run, _)| run).filter(|&run| run != self.base).collect();
+        let Some(&run) = found.first() else { return self.problem(line, "names nobody") };
+        let of_flow =
+            |name: &str| line.contains(&format!("run {name} is ")) || line.contains(&format!("of {name} under "));
+        let flow = self
+            .flows()
+            .iter()
+            .position(|flow| self.flows().len() > 1 && of_flow(flow["name"].as_str().unwrap_or_default()));
+        let pairs = match flow {
+            Some(flow) => self.json["schedulers"][run]["flows"][flow]["paired"].clone(),
+            None => self.json["schedulers"][run]["paired"]["all"].clone(),
+        };
+        if let Some((_, rest)) =
+            line.split_once(" is ").or_else(|| line.split_once(" are ")).filter(|_| line.starts_with("in the"))
+        {
+            let shown: Vec<f64> = rest
+                .split(" times as fast")
+                .next()
+                .unwrap_or_default()
+                .split(", ")
+                .filter_map(|text| Some(parse(text)?.0))
+                .collect();
+            let speeds: Vec<f64> = list(&pairs, "/quarters")
+                .iter()
+                .filter_map(|one| Some(number(&one["baseline_mean_ns"])? / number(&one["mean_ns"])?))
+                .collect();
+            let same = shown.len() == 4
+                && speeds.len() == 4
+                && shown.iter().zip(&speeds).all(|(a, b)| (a - b).abs() <= if *b < 9.95 { 0.0051 } else { 0.51 });
+            let (low, high) = speeds.iter().fold((f64::MAX, 0.0f64), |(low, high), &one| (low.min(one), high.max(one)));
+            if !same || high < 2.0 * low && !(high > 1.01 && low < 1.0 / 1.01) {
+                self.problem(line, &format!("{speeds:?}"));
+            }
+        }
+        if line.contains("nine tenths") {
+            let found = &pairs["concentration"];
+            let of = |key: &str| number(&found[key]).unwrap_or(f64::MAX);
+            let requests = number(&pairs["requests"]).unwrap_or(0.0);
+            let few_windows = of("windows") <= 5.0;
+            let share = 100.0 * if few_windows { of("window_requests") } else { of("requests") } / requests;
+            let said = line
+                .rsplit_once("% of the requests")
+                .and_then(|(text, _)| text.rsplit(' ').next()?.parse::<f64>().ok());
+            let both = of("gained_ns").min(of("lost_ns")) > (of("gained_ns") - of("lost_ns")).abs();
+            let is_few = few_windows || of("requests") <= 0.05 * requests;
+            if !is_few
+                || said.is_none_or(|said| (said - share).abs() > 0.06)
+                || both != line.contains("in all requests gain")
+            {
+                self.problem(line, &format!("{found}"));
+            }
+        }
+    }
+
+    /// Write amplification.
+    fn pages(&mut self, line: &str) {
+        let inside = line.split_once("write amplification ").map_or("", |(_, rest)| rest);
+        let mut values = inside.split([')', ' ']).filter_map(|text| parse(text));
+        let shown = [values.next(), values.next()];
+        let found = list(self.json, "/schedulers").iter().position(|run| {
+            let name = run["name"].as_str().unwrap_or_default();
+            line.contains(&format!(" under {name}: ")) || line.contains(&format!(" to {name}: "))
+        });
+        let Some(run) = found else { return self.problem(line, "names nobody") };
+        let device = |run: usize| &self.json["schedulers"][run]["device"];
+        let [from, to] = [self.base, run].map(|run| number(&device(run)["write_amplification"]).unwrap_or(0.0));
+        let same =
+            shown[0].is_some_and(|shown| is_shown(shown, from)) && shown[1].is_some_and(|shown| is_shown(shown, to));
+        if !same || (from - to).abs() <= WIDE * from.min(to) {
+            self.problem(line, &format!("{from} -> {to}"));
+        }
+        let few = [self.base, run]
+            .iter()
+            .any(|&run| (1.0..30.0).contains(&number(&device(run)["gc"]["erases"]).unwrap_or(0.0)));
+        let one_seed = list(self.json, "/replications/seeds").len() < 2;
+        if (few && one_seed) != line.contains("too few to tell") {
+            return self.problem(line, "how many erases it rests on");
+        }
+        if line.starts_with("the drive pays") && to < from || line.starts_with("the drive gains") && to > from {
+            self.problem(line, "the other way");
+        }
+        if let Some((_, seeds)) = line.split_once("), ").filter(|_| !one_seed) {
+            let seeds = seeds.to_owned();
+            self.over_seeds(line, &seeds, run, (None, "all"), "write_amplification");
+        }
+    }
+
+    fn seeds(&mut self, line: &str) {
+        let seeds = list(self.json, "/replications/seeds").len().max(1);
+        let runs = list(self.json, "/replications/runs");
+        let same = runs.iter().all(|run| {
+            let first = runs.iter().find(|one| one["scheduler"] == run["scheduler"]);
+            first.is_some_and(|first| {
+                first["figures"] == run["figures"]
+                    && first["erases"] == run["erases"]
+                    && first["write_amplification"] == run["write_amplification"]
+            })
+        });
+        if line.starts_with("seeds change nothing") != (same && seeds > 1) {
+            self.problem(line, "what the seeds change");
+        }
+        if line.contains("nothing is called decided") && (seeds >= 5 || line.starts_with("one seed") != (seeds == 1)) {
+            self.problem(line, &format!("{seeds} seeds"));
+        }
+    }
+
+    /// `reads: mean 64.74 µs, p99 108.0 µs; sharing makes the mean 3.71x its mean alone under fcfs`.
+    fn of_one(&mut self, line: &str, whom: &str, rest: &str) {
+        let Some(whose) = self.whose(whom) else { return self.problem(line, "names nobody") };
+        let mean = rest.strip_prefix("mean ").and_then(|rest| parse(rest.split(", p99").next()?));
+        let p99 = rest.split_once(", p99").and_then(|(_, rest)| {
+            let rest = rest.split_once(" requests ").map_or(rest, |(_, rest)| rest);
+            parse(rest.split(';').next()?)
+        });
+        let is = |shown: Option<(f64, f64)>, value: Option<f64>| {
+            value.is_some_and(|value| shown.is_some_and(|shown| is_shown(shown, value)))
+        };
+        if !is(mean, self.of(0, whose, "mean_ns")) || whose.1 != "commit" && !is(p99, self.of(0, whose, "p99_ns")) {
+            self.problem(line, "other figures in the summary");
+        }
+    }
+}
+
+fn split<'a>(text: &'a str, by: &[&str]) -> Option<(&'a str, &'a str)> {
+    by.iter().find_map(|by| text.split_once(by))
+}
