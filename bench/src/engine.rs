@@ -142,10 +142,12 @@ pub(crate) fn spec(keys: &str, requests: u64) -> Result<SyntheticSpec, String> {
     toml::from_str(&format!("{keys}\nrequests = {requests}\n")).map_err(|e| e.to_string())
 }
 
-/// The scheduler, collecting `non-preemptive` where it leaves that open: what earlier measurements were made with.
+/// The scheduler, collecting as in earlier measurements where it leaves that open: Slacker's systems `atomic`, others `non-preemptive`.
 fn recipe(scheduler: &str) -> Recipe {
-    let open = catalogue::scheduler(scheduler).map_or(&[][..], |entry| entry.open);
-    let answers = open.iter().map(|&question| (question, "non-preemptive".to_owned())).collect();
+    let entry = catalogue::scheduler(scheduler);
+    let collect = if entry.is_some_and(|entry| entry.answers.pick == "fr-fcfs") { "atomic" } else { "non-preemptive" };
+    let open = entry.map_or(&[][..], |entry| entry.open);
+    let answers = open.iter().map(|&question| (question, collect.to_owned())).collect();
     Recipe { base: Some(scheduler.into()), answers, ..Recipe::default() }
 }
 

@@ -69,8 +69,8 @@ pub struct Run {
     /// The scheduler of the alone runs. Default: the one under test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alone_scheduler: Option<String>,
-    /// The collect answer of every scheduler that leaves this question open, because its source does not mention garbage collection
-    /// (`flashlane schedulers NAME` shows which). Default `semi-preemptive`.
+    /// The collect answer of every scheduler that leaves this question open, because its source has garbage collection as what a drive
+    /// does, if at all (`flashlane schedulers NAME` shows which). Default `semi-preemptive`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collect: Option<String>,
     /// Answers set for all schedulers, even where a scheduler fixes another.

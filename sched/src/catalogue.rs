@@ -170,7 +170,7 @@ impl Catalogue {
     }
 
     /// Whether the scheduler of `recipe` is a control: it has an answer that is one, starts from a scheduler that is one, or has the same
-    /// answers.
+    /// answers to all that this does not leave open.
     ///
     /// # Errors
     /// As [`Catalogue::resolve`].
@@ -179,7 +179,11 @@ impl Catalogue {
         let has_control =
             answers.by_question().iter().any(|(question, answer)| CONTROL_ANSWERS.contains(&(question, *answer)));
         let mut controls = self.schedulers.iter().filter(|entry| CONTROL_SCHEDULERS.contains(&entry.name));
-        Ok(has_control || controls.any(|entry| recipe.base.as_deref() == Some(entry.name) || entry.answers == answers))
+        let acts_alike = |entry: &SchedulerEntry| {
+            let (own, of_entry) = (answers.by_question(), entry.answers.by_question());
+            Question::ALL.iter().all(|&asked| own[asked] == of_entry[asked] || entry.open.contains(&asked))
+        };
+        Ok(has_control || controls.any(|entry| recipe.base.as_deref() == Some(entry.name) || acts_alike(entry)))
     }
 
     /// The names a recipe resolves to, checked.
@@ -440,7 +444,30 @@ mod tests {
         }
         let held = vec![(Question::Collect, "semi-preemptive".to_string())];
         assert!(is_control(&Recipe { base: Some("wp-blind".to_string()), answers: held, ..Recipe::default() }));
-        let mix = vec![(Question::Preempt, "pause-at-boundary".to_string())];
-        assert!(is_control(&Recipe { base: Some("fr-fcfs".to_string()), answers: mix, ..Recipe::default() }));
+        // However garbage is collected, which the control leaves open.
+        for collect in ["semi-preemptive", "atomic"] {
+            let answers = [(Question::Preempt, "pause-at-boundary"), (Question::Collect, collect)];
+            let answers = answers.map(|(question, answer)| (question, answer.to_string())).to_vec();
+            assert!(is_control(&Recipe { base: Some("fr-fcfs".to_string()), answers, ..Recipe::default() }));
+        }
+    }
+
+    /// Who fixes how garbage is collected: FLIN and its stage 3, which are about it; Sprinkler and FLIN's first stage, which FLIN's §6 and
+    /// §7.2 compare with semi-preemptive collection or without; and `late`, which places writes as paced collection counts.
+    #[test]
+    fn collection_is_left_open_by_all_that_are_not_about_it() {
+        let fixed = |entry: &&SchedulerEntry| !entry.open.contains(&Question::Collect);
+        let names: Vec<&str> = SCHEDULERS.iter().filter(fixed).map(|entry| entry.name).collect();
+        let sprinkler = ["sprinkler", "sprinkler-np", "sprinkler+fairness", "sprinkler+fairness-np"];
+        assert_eq!(names, [&sprinkler[..], &["flin", "flin-stage1", "flin-stage3", "late"]].concat());
+        let others = SCHEDULERS.iter().filter(|entry| !names.contains(&entry.name));
+        assert!(others.clone().count() >= 20);
+        for entry in others {
+            assert_eq!(
+                entry.answers.collect, "semi-preemptive",
+                "{}: that of a scenario that does not say",
+                entry.name
+            );
+        }
     }
 }

@@ -88,8 +88,8 @@ pub struct SchedulerEntry {
     pub summary: &'static str,
     /// Its answers.
     pub answers: Answers,
-    /// The questions its source says nothing about. A scenario answers them, alike for every scheduler that leaves them open; the
-    /// answer in `answers` is that of a scenario which does not say.
+    /// The questions that its source does not have the scheduler decide. A scenario answers them, alike for every scheduler that leaves
+    /// them open; the answer in `answers` is that of a scenario which does not say.
     pub open: &'static [Question],
     /// Parameters it sets differently from the answers' defaults.
     pub set: &'static [(&'static str, u64)],

@@ -258,11 +258,12 @@ pub(crate) const PLAIN: Answers = Answers {
     cancel: "keep",
 };
 
-/// What a source leaves open that is about no garbage collection.
+/// What a scheduler leaves open whose source is about no garbage collection.
 const OPEN_COLLECT: &[Question] = &[Question::Collect];
 
-/// Slacker's baseline; its systems change what they differ in.
-const FR_FCFS: Answers = Answers { pick: "fr-fcfs", collect: "atomic", ..PLAIN };
+/// Slacker's baseline; its systems change what they differ in. That nothing interrupts a collection is what the paper says of its drive, not
+/// of its scheduler (D-SLK-14): its experiments set `run.collect = "atomic"`.
+const FR_FCFS: Answers = Answers { pick: "fr-fcfs", ..PLAIN };
 const SLACKER: &str = "Slacker (ASPLOS 2017)";
 
 /// The systems of the NCQ paper: commands are chosen on their way in, and nothing reorders them behind it.
@@ -304,7 +305,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§2.1; model 1.1.2",
         summary: "reads before writes until the write queue fills; Slacker's baseline",
         answers: FR_FCFS,
-        open: &[],
+        open: OPEN_COLLECT,
         set: &[],
     },
     fairness::SPRINKLER,
@@ -320,7 +321,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4.1; model 1.1.3",
         summary: "fr-fcfs, and writes go ahead of writes that have enough slack",
         answers: Answers { order: "slack-bypass", ..FR_FCFS },
-        open: &[],
+        open: OPEN_COLLECT,
         set: &[("rbyp", 0)],
     },
     SchedulerEntry {
@@ -329,7 +330,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4.1; model 1.1.3",
         summary: "fr-fcfs, and reads go ahead of reads that have enough slack",
         answers: Answers { order: "slack-bypass", ..FR_FCFS },
-        open: &[],
+        open: OPEN_COLLECT,
         set: &[("wbyp", 0)],
     },
     SchedulerEntry {
@@ -338,7 +339,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4.2; model 1.1.6",
         summary: "fr-fcfs, and reads pause programs that have enough slack",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
-        open: &[],
+        open: OPEN_COLLECT,
         set: &[("rbyp", 0), ("wbyp", 0)],
     },
     SchedulerEntry {
@@ -347,7 +348,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§7; model 1.1.7",
         summary: "rbyp and wp together",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
-        open: &[],
+        open: OPEN_COLLECT,
         set: &[("wbyp", 0)],
     },
     SchedulerEntry {
@@ -356,7 +357,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4; model 1.1",
         summary: "rbyp, wbyp and wp together",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
-        open: &[],
+        open: OPEN_COLLECT,
         set: &[],
     },
     SchedulerEntry {
@@ -365,7 +366,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "model 1.1.9",
         summary: "slacker, and pages of a request bypass only as far as the request ends earlier by it",
         answers: Answers { order: "need-bypass", preempt: "slack-pause", ..FR_FCFS },
-        open: &[],
+        open: OPEN_COLLECT,
         set: &[],
     },
     SchedulerEntry {
@@ -392,7 +393,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§3.3, §7.6; model 1.1.7",
         summary: "fr-fcfs, and writes go to whichever chip is free",
         answers: Answers { place: "dynamic", ..FR_FCFS },
-        open: &[],
+        open: OPEN_COLLECT,
         set: &[],
     },
     SchedulerEntry {
@@ -401,7 +402,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§7.6; model 1.1.7",
         summary: "slacker, and writes go to whichever chip is free",
         answers: Answers { place: "dynamic", order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
-        open: &[],
+        open: OPEN_COLLECT,
         set: &[],
     },
     SchedulerEntry {
@@ -410,7 +411,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§4.2; model 1.1.7",
         summary: "fr-fcfs, and any waiting read pauses a program: a control for wp",
         answers: Answers { preempt: "pause-at-boundary", ..FR_FCFS },
-        open: &[],
+        open: OPEN_COLLECT,
         set: &[],
     },
     SchedulerEntry {
@@ -419,7 +420,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "§5; model 1.1.7",
         summary: "slacker with the baseline's true response times in place of estimates: a control",
         answers: Answers { order: "slack-oracle", preempt: "slack-pause", ..FR_FCFS },
-        open: &[],
+        open: OPEN_COLLECT,
         set: &[],
     },
     SchedulerEntry {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use flashlane_sched::catalogue::Recipe;
+use flashlane_sched::catalogue::{Question, Recipe};
 
 use super::RunError;
 use super::feed::Feed;
@@ -14,14 +14,16 @@ use super::prepare::Prepared;
 const BASELINE: &str = "fr-fcfs";
 const SHARED: [&str; 2] = ["alpha", "write_capacity"];
 
-/// The recipe with the response times that a run of the baseline on `feeds` gave.
+/// The recipe with the response times that a run of the baseline on `feeds` gave, which collects garbage as the oracle's recipe does.
 pub(super) fn with_responses(
     prepared: &Prepared,
     recipe: &Recipe,
     feeds: Vec<Option<Feed>>,
 ) -> Result<Recipe, RunError> {
     let params = recipe.params.iter().filter(|(name, _)| SHARED.contains(&name.as_str())).cloned().collect();
-    let baseline = Recipe { base: Some(BASELINE.to_owned()), params, ..Recipe::default() };
+    let collects = |(question, _): &&(Question, String)| *question == Question::Collect;
+    let answers = recipe.answers.iter().filter(collects).cloned().collect();
+    let baseline = Recipe { base: Some(BASELINE.to_owned()), answers, params, ..Recipe::default() };
     let baseline = prepared.common.decide(&prepared.catalogue, baseline);
     let scheduler = prepared.catalogue.build(&baseline).map_err(|error| RunError::Input(error.to_string()))?;
     let observers = ObserverOptions { known: true, ..ObserverOptions::default() };

@@ -162,7 +162,11 @@ fn decisions_are_held_equal_for_all_schedulers() {
     };
     let own = decisions(&[]);
     assert_eq!(own[0], ["semi-preemptive", "never"], "fcfs says nothing about collection");
-    assert_eq!((own[1][0].as_str(), own[2][1].as_str()), ("atomic", "suspend"));
+    assert_eq!(own[1], own[0], "nor does fr-fcfs, whose paper has it as what the drive does");
+    assert_eq!(own[2], ["semi-preemptive", "suspend"], "sprinkler says both");
+    let atomic = decisions(&["--set", "run.collect=atomic"]);
+    let collect: Vec<&str> = atomic.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(collect, ["atomic", "atomic", "semi-preemptive"]);
     assert_eq!(decisions(&["--collect", "non-preemptive", "--preempt", "never"]), vec![["non-preemptive", "never"]; 3]);
     let message = bad_line(&folder, &[&compare[..], &["--collect", "sometimes"]].concat());
     assert!(message.contains("sometimes") && message.contains("semi-preemptive"), "{message}");

@@ -5,7 +5,7 @@ mod pick;
 use std::process::ExitCode;
 
 use flashlane_core::decide::Pick;
-use flashlane_sched::catalogue::{Answers, Catalogue, Choice, RecipeError, SchedulerEntry};
+use flashlane_sched::catalogue::{Answers, Catalogue, Choice, Question, RecipeError, SchedulerEntry};
 use pick::ShortestRequestFirst;
 
 /// Adds the new answer, and a scheduler that uses it: `fr-fcfs`, but for what an idle die does next.
@@ -24,7 +24,7 @@ fn add(catalogue: &mut Catalogue) -> Result<(), RecipeError> {
         section: "of the documentation",
         summary: "fr-fcfs, and the request with the fewest pages left goes first",
         answers: Answers { pick: "shortest-request", ..base },
-        open: &[],
+        open: &[Question::Collect],
         set: &[],
     })
 }

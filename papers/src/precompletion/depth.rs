@@ -4,8 +4,7 @@ use super::setup::{burners, hosts, latency, thread, window};
 use crate::{Measurements, Runner};
 use flashlane_scenario::workload::synthetic::SyntheticSpec;
 use flashlane_scenario::{
-    CompletionWord, Device, Document, DriveState, Flow, Host, Latency, PredictorWord, Run, SchedulerChoice, WindowKey,
-    Word,
+    CompletionWord, Device, Document, DriveState, Flow, Host, Latency, PredictorWord, SchedulerChoice, WindowKey, Word,
 };
 use flashlane_sim::RunError;
 
@@ -70,7 +69,7 @@ fn behind(keys: Host, row: &str, seed: u64, spec: SyntheticSpec) -> Document {
         seed: Some(seed),
         host: Some(keys),
         scheduler: Some(SchedulerChoice::Named(row.into())),
-        run: Run { warm_up_requests: Some(super::setup::WARM_UP), ..Run::default() },
+        run: super::setup::run(),
         flow: vec![Flow { synthetic: Some(spec), ..Flow::default() }],
         ..Document::default()
     }

@@ -54,6 +54,12 @@ pub fn thread(requests: u64) -> SyntheticSpec {
     SyntheticSpec { arrivals: Arrivals::ClosedLoop, requests: Some(requests), ..SyntheticSpec::default() }
 }
 
+/// What is measured, and how garbage is collected where a scheduler leaves that open: without a break, as the figures of this paper's
+/// page were made.
+pub fn run() -> Run {
+    Run { warm_up_requests: Some(WARM_UP), collect: Some("atomic".into()), ..Run::default() }
+}
+
 /// A scenario of the prototype behind `host`.
 pub fn document(name: &str, seed: u64, host: Host, spec: SyntheticSpec) -> Document {
     Document {
@@ -62,7 +68,7 @@ pub fn document(name: &str, seed: u64, host: Host, spec: SyntheticSpec) -> Docum
         device: Device::preset("cosmos-openssd".into()),
         host: Some(host),
         scheduler: Some(SchedulerChoice::Named("fr-fcfs".into())),
-        run: Run { warm_up_requests: Some(WARM_UP), ..Run::default() },
+        run: run(),
         flow: vec![Flow { synthetic: Some(spec), ..Flow::default() }],
         ..Document::default()
     }

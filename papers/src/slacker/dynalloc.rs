@@ -3,7 +3,7 @@
 //! Redirection slows reads down only where pages were written with it. So a first flow writes the working set at random
 //! through the system under test; then the workload begins. The working set is small, so that most of it gets written.
 
-use super::workloads::{BASELINE, clone_of, device, requests};
+use super::workloads::{BASELINE, COLLECT, clone_of, device, requests};
 use crate::{Measurements, RunStats, Runner};
 use flashlane_report::results::SchedulerResult;
 use flashlane_scenario::workload::clone::{CloneSpec, SlackerTrace, Table};
@@ -83,7 +83,12 @@ fn document(runner: &Runner<'_>, workload: &SlackerTrace, seed: u64) -> Result<D
         device: device(runner),
         schedulers: Some(SYSTEMS.map(|name| SchedulerChoice::Named(name.into())).into()),
         // Pairs are of the second flow only.
-        run: Run { alone: Some(false), warm_up_ms: Some((begins_us / 1e3) as u64), ..Run::default() },
+        run: Run {
+            alone: Some(false),
+            warm_up_ms: Some((begins_us / 1e3) as u64),
+            collect: Some(COLLECT.into()),
+            ..Run::default()
+        },
         flow: vec![flow("fill", first), flow("measured", measured)],
         ..Document::default()
     })

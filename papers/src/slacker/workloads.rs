@@ -13,6 +13,9 @@ const ONE_PAGE: &str = "slacker-one-page";
 /// The baseline of the paper: FR-FCFS with a conditional queue size.
 pub const BASELINE: &str = "fr-fcfs";
 
+/// How the paper's drive collects garbage: a chip does nothing else meanwhile (D-SLK-14). No scheduler of the paper decides it.
+pub const COLLECT: &str = "atomic";
+
 /// Measured requests of a run: full, and in a quick run. Model 1.2.1 asks for 300,000; a third of that keeps the whole
 /// paper, with five seeds of everything, below half an hour.
 const REQUESTS: (u64, u64) = (100_000, 12_000);
@@ -80,7 +83,7 @@ pub fn document(
         seed: Some(seed),
         device: device(runner),
         schedulers: Some(schedulers.iter().map(|name| SchedulerChoice::Named((*name).into())).collect()),
-        run: Run { warm_up_requests: Some(requests / 10), ..Run::default() },
+        run: Run { warm_up_requests: Some(requests / 10), collect: Some(COLLECT.into()), ..Run::default() },
         flow: vec![runner.flow(&workload.name, requests + requests / 10, clone)?],
         ..Document::default()
     })

@@ -477,7 +477,9 @@ fn flood(config: &Config, scheduler: Scheduler, rare: Op) -> Flooded {
 /// up with the writes as it does otherwise, and nothing is left waiting.
 #[test]
 fn writes_do_not_starve_under_paced_collection_nor_collection_under_writes() {
-    for entry in schedulers().iter().filter(|entry| entry.open.contains(&Question::Collect)) {
+    // `dynamic` gives a chip no write while it collects, in steps or not (D-SLK-22).
+    let open = |entry: &&SchedulerEntry| entry.open.contains(&Question::Collect) && entry.answers.place != "dynamic";
+    for entry in schedulers().iter().filter(open) {
         let [paced, semi] = ["paced", "semi-preemptive"].map(|answer| {
             let mut recipe = recipe(entry.name, &[]);
             recipe.answers.push((Question::Collect, answer.to_owned()));

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 /// A reader and a writer on a small drive in steady state: small enough to run quickly, and loaded enough that the
 /// schedulers differ in every column.
 const SCENARIO: &str = r#"
-schedulers = ["fcfs", "read-first", { name = "fr-fcfs-4", base = "fr-fcfs", write_capacity = 4 }, "sprinkler"]
+schedulers = ["fcfs", "read-first", { name = "fr-fcfs-4", base = "fr-fcfs", collect = "atomic", write_capacity = 4 }, "sprinkler"]
 seed = 1
 [device]
 preset = "flin-isca18"

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{drain, recipe, table1};
+use crate::common::{atomic, drain, table1};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Extent, FlowId, Lpn, Op, Owner, Request, RequestId, Time};
@@ -32,7 +32,7 @@ fn drive(dies: u32) -> Config {
 /// Pages 0 to 3 come second in their planes, and page `moved` is moved to the beginning of a block while it waits to be read with these
 /// others. Returns the commands in which they are read, in order.
 fn commands(dies: u32, moved: u32, reads: &[u32]) -> Vec<Vec<u32>> {
-    let scheduler = build(&recipe("fr-fcfs", &[])).expect("a scheduler");
+    let scheduler = build(&atomic("fr-fcfs", &[])).expect("a scheduler");
     let mut device = Device::new(&drive(dies), scheduler).expect("a device");
     device.report_events();
     // The plane of `moved` is filled: its first block keeps that page alone, the others two pages and more, so the first is the victim.

@@ -4,12 +4,12 @@ mod behind_cache;
 mod model;
 
 use crate::common::play::{TestRequest, ends_under, flush, fua, page};
-use crate::common::{device, drain, one_plane, recipe, slc_cache, table1};
+use crate::common::{atomic, device, drain, one_plane, recipe, slc_cache, table1};
 use flashlane_core::Op::{Read, Trim, Write};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Time};
-use flashlane_sched::catalogue::{Question, build};
+use flashlane_sched::catalogue::build;
 use flashlane_ssd::config::{Buffer, Config, Latency, PageTimes, Precondition, Protocol, Service};
 use flashlane_ssd::{Device, Totals};
 
@@ -219,8 +219,7 @@ fn collection_moves_wordlines() {
     let mut numbers: Vec<u64> = (0..6).flat_map(|block| 12 * block..12 * block + 8).collect();
     numbers.extend([72, 73, 74]);
     let asks: Vec<TestRequest> = numbers.into_iter().map(|number| page(0, Write, number)).collect();
-    let mut atomic = recipe("fcfs", &[]);
-    atomic.answers.push((Question::Collect, "atomic".to_owned()));
+    let atomic = atomic("fcfs", &[]);
     let mut device = device(&config, &atomic);
     device.report_events();
     for (id, ask) in asks.iter().enumerate() {
@@ -258,8 +257,7 @@ fn folding_writes_wordlines() {
     config.slc = Some(slc_cache(1, 3));
     config.check().expect("a legal device");
     let asks: Vec<TestRequest> = (0..5).map(|number| page(0, Write, number)).collect();
-    let mut atomic = recipe("fcfs", &[]);
-    atomic.answers.push((Question::Collect, "atomic".to_owned()));
+    let atomic = atomic("fcfs", &[]);
     let (done, totals) = ends_under(&config, &atomic, &asks);
     let write = PAGE + slc_program;
     let fold = 4 * (slc_read + PAGE) + wordline(3) + wordline(1) + slc_erase;

@@ -1,6 +1,6 @@
 //! Hand-worked scenes with exact timelines: the statements on the device and the baseline (model 8.4).
 
-use crate::common::{CYCLE, device, drain, ends, one_plane, recipe, scene, table1, unit_cycle};
+use crate::common::{CYCLE, atomic, device, drain, ends, one_plane, recipe, scene, table1, unit_cycle};
 use flashlane_core::Op::{Read, Write};
 use flashlane_core::Owner;
 use flashlane_core::decide::Question;
@@ -54,7 +54,7 @@ fn a_sub_04_a_victim_with_64_valid_pages() {
     config.geometry.blocks_per_plane = 16;
     config.ftl.logical_pages = 11 * 128;
     config.precondition = Precondition::Steady;
-    let mut device = device(&config, &recipe("fr-fcfs", &[]));
+    let mut device = device(&config, &atomic("fr-fcfs", &[]));
     device.report_events();
     let pages: Vec<[u32; 1]> = (0..20_000u64).map(|i| [(i * i % 7919 * 31 % 1408) as u32]).collect();
     let lines: Vec<_> = pages.iter().enumerate().map(|(i, p)| (i as u64 * 4_000_000, Write, &p[..])).collect();

@@ -9,7 +9,7 @@ pub mod record;
 
 use flashlane_core::geometry::{Geometry, UnitKind};
 use flashlane_core::{Completion, Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
-use flashlane_sched::catalogue::{Recipe, build};
+use flashlane_sched::catalogue::{Question, Recipe, build};
 use flashlane_ssd::Device;
 use flashlane_ssd::config::*;
 
@@ -82,6 +82,11 @@ pub fn recipe(name: &str, params: &[(&str, u64)]) -> Recipe {
         params: params.iter().map(|&(k, v)| (k.to_owned(), v)).collect(),
         ..Recipe::default()
     }
+}
+
+/// The same where nothing interrupts a collection, as on the drive of Slacker's paper (D-SLK-14).
+pub fn atomic(name: &str, params: &[(&str, u64)]) -> Recipe {
+    Recipe { answers: vec![(Question::Collect, "atomic".to_owned())], ..recipe(name, params) }
 }
 
 /// A device of `config` under `recipe`.

@@ -2,10 +2,9 @@
 
 use super::{ERASE, MEMORY, PAGE, READ, drive, programs, wordline};
 use crate::common::play::{self, TestRequest, Wake, flush, fua, page};
-use crate::common::{recipe, slc_cache, table1};
+use crate::common::{atomic, slc_cache, table1};
 use flashlane_core::Duration;
 use flashlane_core::Op::{Read, Trim, Write};
-use flashlane_sched::catalogue::Question;
 use flashlane_ssd::config::{Buffer, Config, FullCache, Mapping, Precondition, SlcCache};
 use flashlane_ssd::{SlcTotals, Totals};
 
@@ -38,8 +37,7 @@ fn folded() -> Config {
 
 /// The ends of requests, and the totals; audited.
 fn ends(config: &Config, asks: &[TestRequest]) -> (Vec<u64>, Totals) {
-    let mut atomic = recipe("fcfs", &[]);
-    atomic.answers.push((Question::Collect, "atomic".to_owned()));
+    let atomic = atomic("fcfs", &[]);
     let (result, _) = play::audit(config, &atomic, asks).unwrap_or_else(|why| panic!("{why}"));
     let unwatched = play::play(config, &atomic, asks, Wake::Spare(7));
     assert_eq!(unwatched.completions, result.completions, "spare wake-ups and the auditor change nothing");

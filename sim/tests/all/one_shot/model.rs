@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, VecDeque};
 use super::behind_cache::{SLC_ERASE, SLC_PROGRAM, SLC_READ, cached};
 use super::{MEMORY, PAGE, PROGRAM, READ, drive};
 use crate::common::play::{self, RunResult, TestRequest, Touch, Wake};
-use crate::common::recipe;
+use crate::common::{atomic, recipe};
 use flashlane_core::Duration;
 use flashlane_core::Op::{self, Flush, Read, Write};
-use flashlane_sched::catalogue::{Question, Recipe};
+use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::SlcTotals;
 use flashlane_ssd::config::{Buffer, Config, SlcCache};
 use rand_core::Rng;
@@ -501,8 +501,7 @@ fn random_requests_end_as_in_the_plain_model() {
 #[test]
 fn random_requests_behind_a_cache_end_as_in_the_plain_model() {
     let mut random = Pcg64Mcg::new(0x51c_0e5);
-    let mut atomic = recipe("fcfs", &[]);
-    atomic.answers.push((Question::Collect, "atomic".to_owned()));
+    let atomic = atomic("fcfs", &[]);
     let (mut scenes, mut direct, mut folds, mut padded) = (0, 0, 0, 0);
     for scene in 0..1_500 {
         let config = any_cached_drive(&mut random);
