@@ -72,6 +72,9 @@ Examples:
         /// Scheduler to run; by default the scenario's first
         #[arg(long, value_name = "NAME")]
         scheduler: Option<String>,
+        /// Number of seeds to run it under, from the scenario's on; by default 1
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+        seeds: Option<u64>,
         /// What becomes of the results
         #[command(flatten)]
         output: Output,
@@ -98,6 +101,10 @@ Examples:
         /// Scheduler that the others are compared with; by default the first
         #[arg(long, value_name = "NAME")]
         baseline: Option<String>,
+        /// Number of seeds to compare under, from the scenario's on: other states of the drive, and other requests of flows that are drawn.
+        /// By default 5 where requests times schedulers are at most 1,000,000, else 1; on replayed drives 1
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+        seeds: Option<u64>,
         /// What becomes of the results
         #[command(flatten)]
         output: Output,

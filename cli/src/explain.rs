@@ -23,6 +23,7 @@ pub enum Which {
 /// Explains requests under `scheduler`, and why they took another time under `beside`.
 pub fn act(workload: &Workload, scheduler: Option<&str>, which: &Which, beside: Option<&str>) -> Result<(), Failure> {
     let scenario = plan::scenario(workload)?;
+    plan::seeds_are_unused(&scenario, "explain");
     let choice = match scheduler {
         Some(name) => named(&scenario, name)?,
         None => scenario.schedulers()?.swap_remove(0),

@@ -79,9 +79,9 @@ pub fn main_with(extend: impl FnOnce(&mut Catalogue) -> Result<(), RecipeError>)
 
 fn act(cli: Cli) -> Result<(), Failure> {
     match cli.command {
-        Command::Run { workload, scheduler, output } => run::run(&workload, scheduler, &output),
-        Command::Compare { workload, schedulers, baseline, output } => {
-            run::compare(&workload, schedulers, baseline, &output)
+        Command::Run { workload, scheduler, seeds, output } => run::run(&workload, scheduler, seeds, &output),
+        Command::Compare { workload, schedulers, baseline, seeds, output } => {
+            run::compare(&workload, schedulers, baseline, seeds, &output)
         }
         Command::Attribute { workload, from, to, seeds, output } => {
             run::attribute(&workload, [&from, &to], seeds, &output)

@@ -17,7 +17,16 @@ use crate::fail::Failure;
 use crate::memory;
 use crate::signals;
 use crate::spool;
-use crate::text::print;
+use crate::text::{note, print};
+
+/// Says that `command` repeats nothing under other seeds, where the scenario asks for it.
+pub fn seeds_are_unused(scenario: &Scenario, command: &str) {
+    if let Some(seeds) = scenario.document().run.seeds {
+        note(&format!(
+            "run.seeds = {seeds} is not used by `flashlane {command}`: only run and compare try other seeds"
+        ));
+    }
+}
 
 /// The scenario that `args` describe.
 pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {

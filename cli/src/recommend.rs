@@ -22,6 +22,7 @@ pub fn act(args: &RecommendArgs) -> Result<(), Failure> {
         rayon_threads(jobs)?;
     }
     let scenario = plan::scenario(&args.workload)?;
+    plan::seeds_are_unused(&scenario, "recommend");
     let limits = Limits {
         p99_ns: args.p99,
         flush_p99_ns: args.flush_p99,

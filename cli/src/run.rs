@@ -18,13 +18,14 @@ use crate::progress;
 use crate::text::{print, print_json};
 
 /// Runs `flashlane run`: one scheduler.
-pub fn run(workload: &Workload, scheduler: Option<String>, output: &Output) -> Result<(), Failure> {
+pub fn run(workload: &Workload, scheduler: Option<String>, seeds: Option<u64>, output: &Output) -> Result<(), Failure> {
     let mut scenario = plan::scenario(workload)?;
     let choice = match scheduler {
         Some(name) => named(&scenario, &name)?,
         None => scenario.schedulers()?.swap_remove(0),
     };
     choose(&mut scenario, "--scheduler", vec![choice]);
+    repeat(&mut scenario, seeds);
     make(workload, &scenario, output, None)
 }
 
@@ -33,6 +34,7 @@ pub fn compare(
     workload: &Workload,
     schedulers: Vec<String>,
     baseline: Option<String>,
+    seeds: Option<u64>,
     output: &Output,
 ) -> Result<(), Failure> {
     let mut scenario = plan::scenario(workload)?;
@@ -43,6 +45,7 @@ pub fn compare(
     if baseline.is_some() {
         scenario.set("run.baseline", "--baseline", |document| document.run.baseline = baseline);
     }
+    repeat(&mut scenario, seeds);
     make(workload, &scenario, output, None)
 }
 
@@ -54,8 +57,16 @@ pub fn attribute(workload: &Workload, ends: [&str; 2], seeds: u64, output: &Outp
         return Err(Failure::Input(format!("--to {}: must be another scheduler than --from", to.name())));
     }
     choose(&mut scenario, "--from and --to", vec![from, to]);
+    plan::seeds_are_unused(&scenario, "attribute");
     scenario.set("run.baseline", "--from", |document| document.run.baseline = None);
     make(workload, &scenario, output, Some(seeds))
+}
+
+/// Has the scenario try so many seeds, if the user says how many.
+fn repeat(scenario: &mut Scenario, seeds: Option<u64>) {
+    if seeds.is_some() {
+        scenario.set("run.seeds", "--seeds", |document| document.run.seeds = seeds);
+    }
 }
 
 /// The scheduler called `name`: one of the scenario's own, or one of the catalogue.
@@ -102,7 +113,10 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output, seeds: Option
         };
         let attribution = seeds.map(attribute).transpose()?;
         let ceiling = output.ceiling.then(|| flashlane_sim::ceiling(&prepared)).transpose()?;
-        let mut made = flashlane_sim::compare_prepared(scenario, &prepared, &options)?;
+        let mut made = match seeds {
+            None => flashlane_sim::compare_repeated(scenario, &prepared, &options)?,
+            Some(_) => flashlane_sim::compare_prepared(scenario, &prepared, &options)?,
+        };
         made.summary.attribution = attribution;
         if let Some(ceiling) = ceiling {
             made.summary.compare_with_ceiling(ceiling);

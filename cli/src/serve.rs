@@ -54,6 +54,7 @@ mod linux {
 
     pub(super) fn act(args: &ServeArgs) -> Result<(), Failure> {
         let mut scenario = plan::scenario(&args.workload)?;
+        plan::seeds_are_unused(&scenario, "serve");
         let own = scenario.schedulers()?;
         if let Some(name) = &args.scheduler {
             let choice = named(&scenario, name)?;

@@ -12,6 +12,7 @@ use crate::args::SweepArgs;
 use crate::arguments;
 use crate::fail::Failure;
 use crate::memory;
+use crate::plan::seeds_are_unused;
 use crate::progress;
 use crate::run::rayon_threads;
 use crate::signals;
@@ -31,6 +32,9 @@ pub fn act(args: &SweepArgs) -> Result<(), Failure> {
     }
     let sweep = Sweep::load(&args.file)?;
     let plan = sweep.plan()?;
+    if let Some(first) = plan.runs.first() {
+        seeds_are_unused(&sweep.scenario(&first.at)?, "sweep");
+    }
     if args.status {
         return status(&sweep, &plan, &out);
     }

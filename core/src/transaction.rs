@@ -161,6 +161,8 @@ pub mod tag {
     pub const OVERTOOK: u8 = 16;
     /// Of a program of the device, which nobody waits for: its page was trimmed, or it has ended.
     pub const TRIMMED: u8 = 32;
+    /// Of a request, not of its transactions: it is a write with FUA.
+    pub const FUA: u8 = 64;
 }
 
 /// The stages of a transaction.

@@ -46,6 +46,17 @@ pub struct Flow {
     pub request: Vec<SceneRequest>,
 }
 
+impl Flow {
+    /// Another seed, if it has one of its own.
+    pub(super) fn shift_seed(&mut self, by: u64) {
+        let own = self.synthetic.as_mut().and_then(|synthetic| synthetic.seed.as_mut());
+        let own = own.or(self.clone.as_mut().and_then(|clone| clone.seed.as_mut()));
+        if let Some(seed) = own {
+            *seed = seed.wrapping_add(by);
+        }
+    }
+}
+
 /// A part of the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case", untagged)]

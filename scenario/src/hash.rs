@@ -81,7 +81,8 @@ pub(super) fn hash(scenario: &Scenario) -> Result<String, KeyError> {
     let schedulers = resolve::schedulers(document)?;
     let (host, seed) = (document.host.as_ref(), scenario.seed());
     let collect = document.run.collect.clone().unwrap_or_else(|| super::DEFAULT_COLLECT.to_owned());
-    let run = Run { collect: Some(collect), ..document.run.clone() };
+    // How often a comparison is repeated changes none of its figures.
+    let run = Run { collect: Some(collect), seeds: None, ..document.run.clone() };
     let effective = Effective { device, host, seed, schedulers, run, flows };
     let json = serde_json::to_vec(&effective).expect("plain values with text keys always have a JSON form");
     Ok(hash_of([&json[..]]))

@@ -240,6 +240,32 @@ impl Scenario {
         self.document.seed.unwrap_or(1)
     }
 
+    /// How many seeds a comparison tries, if the scenario says so.
+    ///
+    /// # Errors
+    /// None, or more than are legal.
+    pub fn seeds(&self) -> Result<Option<u64>, ScenarioError> {
+        match self.document.run.seeds {
+            Some(seeds) if !(1..=limits::SEEDS).contains(&seeds) => {
+                Err(self.key_error("run.seeds", seeds, format!("must be 1 to {}", limits::SEEDS)))
+            }
+            seeds => Ok(seeds),
+        }
+    }
+
+    /// The same with the seed that is `by` above its own, and flows' own seeds shifted as much. The state of its drive is another one: a single
+    /// file that keeps it is left alone.
+    pub fn with_shifted_seed(&self, by: u64) -> Scenario {
+        let mut scenario = self.clone();
+        let seed = self.seed();
+        scenario.set("seed", "another seed", |document| {
+            document.seed = Some(seed.wrapping_add(by));
+            document.flow.iter_mut().for_each(|flow| flow.shift_seed(by));
+        });
+        scenario.state_file = scenario.state_file.filter(|path| path.is_dir());
+        scenario
+    }
+
     /// An error about `key` that only a later step can find (an unknown scheduler, a source's key).
     pub fn key_error(&self, key: &str, value: impl std::fmt::Display, message: impl Into<String>) -> ScenarioError {
         self.origin.locate(KeyError::new(key, value, message))
@@ -291,6 +317,7 @@ impl Scenario {
         self.host(&config)?;
         self.flows(&config)?;
         self.schedulers()?;
+        self.seeds()?;
         Ok(())
     }
 

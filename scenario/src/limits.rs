@@ -20,6 +20,8 @@ use super::flow::Flow;
 pub(super) const BYTES: u64 = 4 << 20;
 /// The most schedulers of a comparison.
 pub(super) const SCHEDULERS: usize = 1024;
+/// The most seeds of a comparison.
+pub(super) const SEEDS: u64 = 1000;
 /// The most bytes in the name of a scheduler or a flow.
 pub(super) const NAME: usize = 200;
 

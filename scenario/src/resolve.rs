@@ -47,6 +47,13 @@ pub enum FlowSource {
     Inline(Vec<SceneRequest>),
 }
 
+impl FlowSource {
+    /// Whether another seed gives other requests.
+    pub fn is_drawn(&self) -> bool {
+        matches!(self, FlowSource::Synthetic(_) | FlowSource::Clone(_))
+    }
+}
+
 impl Device {
     /// The device over its preset and the defaults.
     pub(super) fn complete(&self) -> Result<Device, KeyError> {

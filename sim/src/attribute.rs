@@ -16,7 +16,7 @@ use flashlane_scenario::{Mix, Scenario, SchedulerChoice};
 pub const MAX_DIFFERENCES: usize = 10;
 
 /// A scheduler with all its decisions written out.
-struct Settings {
+pub(super) struct Settings {
     answers: Answers,
     parameters: BTreeMap<String, u64>,
 }
@@ -73,7 +73,7 @@ pub fn attribute(
     Ok(Attribution { from: names.0, to: names.1, mixes, seeds, measures: measures(count, &summaries), differences })
 }
 
-fn settings(catalogue: &Catalogue, common: &Common, choice: &SchedulerChoice) -> Result<Settings, RunError> {
+pub(super) fn settings(catalogue: &Catalogue, common: &Common, choice: &SchedulerChoice) -> Result<Settings, RunError> {
     let recipe = common.decide(catalogue, recipe(choice));
     let answers = catalogue.resolve(&recipe).map_err(|error| RunError::Input(error.to_string()))?;
     Ok(Settings { answers, parameters: parameters(catalogue, &recipe, &answers) })
@@ -81,7 +81,7 @@ fn settings(catalogue: &Catalogue, common: &Common, choice: &SchedulerChoice) ->
 
 /// The questions that are answered otherwise, and the parameters of both that have other values. A parameter that only one of the two has
 /// belongs to the answer it comes with.
-fn differences([from, to]: &[Settings; 2]) -> Vec<Difference> {
+pub(super) fn differences([from, to]: &[Settings; 2]) -> Vec<Difference> {
     let ends = to.answers.by_question();
     let answers = from.answers.by_question();
     let answers = answers.iter().filter(|&(question, from)| *from != ends[question]).map(|(question, from)| {
@@ -97,7 +97,7 @@ fn differences([from, to]: &[Settings; 2]) -> Vec<Difference> {
 }
 
 /// The mix that has made the changes of `subset`.
-fn mix(
+pub(super) fn mix(
     catalogue: &Catalogue,
     [from, to]: &[Settings; 2],
     differences: &[Difference],

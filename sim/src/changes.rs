@@ -133,6 +133,11 @@ impl Changes {
         }
     }
 
+    /// Whether a run makes any.
+    pub(super) fn are_made(&self) -> bool {
+        !self.list.is_empty()
+    }
+
     /// The changes of scheduler: when, in ns, and to which.
     pub(super) fn schedulers(&self) -> impl Iterator<Item = (u64, &str, &Recipe)> {
         self.list.iter().filter_map(|(at, change)| match change {

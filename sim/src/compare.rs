@@ -72,13 +72,27 @@ pub fn compare_prepared(
     prepared: &Prepared,
     options: &Options<'_>,
 ) -> Result<Comparison, RunError> {
+    compare_counted(scenario, prepared, options, &expected(prepared))
+}
+
+/// How many requests the runs of a comparison have.
+pub(super) fn expected(prepared: &Prepared) -> Expected {
+    let alone = tasks(prepared).iter().map(|task| task.alone).collect();
+    Expected::new(prepared.flows.len(), alone, prepared.limits.requests)
+}
+
+/// [`compare_prepared`], whose requests are among those of `expected`.
+pub(super) fn compare_counted(
+    scenario: &Scenario,
+    prepared: &Prepared,
+    options: &Options<'_>,
+    expected: &Expected,
+) -> Result<Comparison, RunError> {
     let tasks = tasks(prepared);
     announce(prepared, &tasks);
-    let alone = tasks.iter().map(|task| task.alone).collect();
-    let expected = Expected::new(prepared.flows.len(), alone, prepared.limits.requests);
     let pairing = Pairing::default();
     let run_of = |task: &Task| {
-        let mut outcome = run(prepared, *task, options, &expected)?;
+        let mut outcome = run(prepared, *task, options, expected)?;
         pairing.add(prepared.is_against(*task), &mut outcome)?;
         Ok(outcome)
     };
@@ -92,6 +106,10 @@ pub fn compare_prepared(
     let mut infos: Vec<FlowInfo> = prepared.flows.iter().map(flow_info).collect();
     if let Some(shared) = tasks.iter().position(|task| task.alone.is_none()) {
         infos.iter_mut().zip(&outcomes[shared].recorded).for_each(|(info, rate)| info.recorded = rate.clone());
+        infos
+            .iter_mut()
+            .zip(&outcomes[shared].flows)
+            .for_each(|(info, flow)| info.writes_per_flush = flow.writes_per_flush());
     }
     let mut results = Vec::new();
     let mut remarks = Vec::new();
@@ -166,7 +184,7 @@ fn recipe_of(prepared: &Prepared, task: Task) -> &Recipe {
 }
 
 /// Announces how often the trace of each flow will be read and the drive's state taken: once a run, twice for an oracle.
-fn announce(prepared: &Prepared, tasks: &[Task]) {
+pub(super) fn announce(prepared: &Prepared, tasks: &[Task]) {
     for task in tasks {
         let times = if needs_responses(&prepared.catalogue, recipe_of(prepared, *task)) { 2 } else { 1 };
         prepared.states.expect_runs(times);
@@ -176,7 +194,12 @@ fn announce(prepared: &Prepared, tasks: &[Task]) {
 }
 
 /// Makes one run.
-fn run(prepared: &Prepared, task: Task, options: &Options<'_>, expected: &Expected) -> Result<Outcome, RunError> {
+pub(super) fn run(
+    prepared: &Prepared,
+    task: Task,
+    options: &Options<'_>,
+    expected: &Expected,
+) -> Result<Outcome, RunError> {
     let name = &prepared.schedulers[task.scheduler].0;
     let recipe = recipe_of(prepared, task);
     let feeds = || prepared.feeds(|i| task.alone.is_none_or(|flow| flow == i));

@@ -58,8 +58,7 @@ pub fn memory(prepared: &Prepared) -> Result<Memory, RunError> {
     let tables = tables(prepared)?;
     let device = prepared.config.footprint(2 + 2 * tables);
     let (runs, flows) = (tasks(prepared).len(), prepared.flows.len() as u64);
-    let base = RUN_BASE + handoff::BYTES + flows * FLOW_FIGURES;
-    let space = device.whole + base;
+    let space = device.whole + base(flows);
     let is_replayed =
         matches!(prepared.config.precondition, Precondition::Replayed { .. }) || prepared.states.is_used();
     let most = u64::from(prepared.config.ftl.logical_pages) / PAGES_PER_REQUEST;
@@ -76,6 +75,20 @@ pub fn memory(prepared: &Prepared) -> Result<Memory, RunError> {
         runs,
         short: touched.is_some() || ends_early,
     })
+}
+
+/// The most memory of one run, bytes: every table in full.
+///
+/// # Errors
+/// A scheduler that cannot be built.
+pub(super) fn of_a_run(prepared: &Prepared) -> Result<u64, RunError> {
+    let device = prepared.config.footprint(2 + 2 * tables(prepared)?);
+    Ok(device.whole + base(prepared.flows.len() as u64))
+}
+
+/// Memory of one run beside its device, bytes.
+fn base(flows: u64) -> u64 {
+    RUN_BASE + handoff::BYTES + flows * FLOW_FIGURES
 }
 
 /// Tables with an entry a logical page that a scheduler needs: the map, the plane of pages that may leave theirs, whose data each holds.

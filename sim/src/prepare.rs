@@ -45,7 +45,7 @@ pub struct Prepared {
     pub(super) limits: Limits,
     pub(super) seed: u64,
     /// The flows' traces, each decoded once.
-    pub(super) spools: Spools,
+    pub(super) spools: Arc<Spools>,
     /// The state of the drive, if it takes a replay.
     pub(super) states: States,
     /// What changes during a run.
@@ -124,6 +124,11 @@ impl Prepared {
         self.schedulers.iter().map(|(_, recipe)| decisions::shown(&self.catalogue, recipe))
     }
 
+    /// Whether the drive begins in a state that a record has, or is changed meanwhile as a record says.
+    pub(super) fn is_as_recorded(&self) -> bool {
+        self.states.is_used() || self.changes.are_made()
+    }
+
     /// Number of runs with all flows: one for each scheduler.
     pub(super) fn shared_runs(&self) -> u64 {
         self.schedulers.len() as u64
@@ -168,6 +173,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         let page = u64::from(config.geometry.page_bytes);
         (flow.first_page, flow.pages) = ((plan.range.offset / page) as u32, (plan.range.length / page) as u32);
     }
+    scenario.seeds()?;
     let catalogue = scenario.catalogue();
     let document = scenario.document();
     let common = Common::of(scenario)?;
@@ -190,7 +196,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     }
     let alone_of = alone_of(catalogue, &schedulers, &alone);
     let (slack, seed) = (run.slack.unwrap_or(false), scenario.seed());
-    let spools = Spools::new(flows.len());
+    let spools = Arc::new(Spools::new(flows.len()));
     let kept = States::kept(state_file(scenario, &config)?);
     let names: Vec<String> = schedulers.iter().map(|(name, _)| name.clone()).collect();
     let mut changes = Changes::of(scenario, &config, &common, &names)?;

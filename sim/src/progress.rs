@@ -64,12 +64,27 @@ pub(super) struct Expected {
     runs: Vec<Option<usize>>,
     /// The most requests of a run.
     most: u64,
+    /// How often the runs with all flows are made again, if they have no more requests than this, together.
+    repeated: (u64, u64),
+    /// Further runs with all flows.
+    further: AtomicU64,
 }
 
 impl Expected {
     /// Of runs of `flows` flows with at most `most` requests each; each run with the flow that runs alone in it, if one does.
     pub fn new(flows: usize, runs: Vec<Option<usize>>, most: u64) -> Expected {
-        Expected { flows: (0..flows).map(|_| AtomicU64::new(0)).collect(), runs, most }
+        let flows = (0..flows).map(|_| AtomicU64::new(0)).collect();
+        Expected { flows, runs, most, repeated: (0, 0), further: AtomicU64::new(0) }
+    }
+
+    /// The same where the runs with all flows are made `times` more, if together they have at most `most` requests.
+    pub fn repeated(self, times: u64, most: u64) -> Expected {
+        Expected { repeated: (times, most), ..self }
+    }
+
+    /// Adds runs with all flows.
+    pub fn add_shared_runs(&self, runs: u64) {
+        self.further.fetch_add(runs, Ordering::Relaxed);
     }
 
     /// Takes over what is known of a flow now.
@@ -84,7 +99,11 @@ impl Expected {
             return 0;
         }
         let all: u64 = counts.iter().sum();
-        self.runs.iter().map(|alone| alone.map_or(all, |flow| counts[flow]).min(self.most)).sum()
+        let of_run = |alone: &Option<usize>| alone.map_or(all, |flow| counts[flow]).min(self.most);
+        let shared: u64 = self.runs.iter().filter(|alone| alone.is_none()).map(of_run).sum();
+        let (times, most) = self.repeated;
+        let again = if shared <= most { times * shared } else { 0 };
+        self.runs.iter().map(of_run).sum::<u64>() + again + self.further.load(Ordering::Relaxed) * of_run(&None)
     }
 }
 

@@ -21,6 +21,16 @@ struct Slot {
     readers: usize,
 }
 
+impl Slot {
+    /// One that was announced needs it no more.
+    fn leave(&mut self) {
+        self.readers = self.readers.saturating_sub(1);
+        if self.readers == 0 {
+            self.spool = None;
+        }
+    }
+}
+
 impl Spools {
     pub fn new(flows: usize) -> Spools {
         Spools { flows: (0..flows).map(|_| Mutex::default()).collect(), budget: spool::budget() }
@@ -29,6 +39,16 @@ impl Spools {
     /// Announces that `readers` runs will read the trace of a flow.
     pub fn expect_readers(&self, flow: usize, readers: usize) {
         self.slot(flow, |slot| slot.readers += readers);
+    }
+
+    /// Keeps all traces for runs of which nobody knows yet whether they come.
+    pub fn hold(&self) {
+        (0..self.flows.len()).for_each(|flow| self.expect_readers(flow, 1));
+    }
+
+    /// Ends what [`Spools::hold`] began.
+    pub fn release(&self) {
+        (0..self.flows.len()).for_each(|flow| self.slot(flow, Slot::leave));
     }
 
     /// The spool of a flow, for a look that does not count as reading; `None` if the flow has no trace.
@@ -46,10 +66,7 @@ impl Spools {
     pub fn begin_reading(&self, flow: usize, plan: &FlowPlan) -> Result<Option<Arc<Spool>>, WorkloadError> {
         self.slot(flow, |slot| {
             let spool = self.opened(slot, plan)?;
-            slot.readers = slot.readers.saturating_sub(1);
-            if slot.readers == 0 {
-                slot.spool = None;
-            }
+            slot.leave();
             Ok(spool)
         })
     }

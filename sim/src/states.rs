@@ -14,7 +14,7 @@ pub(super) struct States {
     slot: Mutex<Slot>,
     file: Option<StateFile>,
     /// The state of a used drive, in which every run begins.
-    used: Option<Replayed>,
+    used: Option<Arc<Replayed>>,
 }
 
 #[derive(Debug, Default)]
@@ -32,7 +32,12 @@ impl States {
 
     /// The state of a used drive.
     pub fn used(state: Replayed) -> States {
-        States { used: Some(state), ..States::default() }
+        States { used: Some(Arc::new(state)), ..States::default() }
+    }
+
+    /// The same for other runs, if it is that of a used drive.
+    pub fn of_used(&self) -> Option<States> {
+        self.used.clone().map(|used| States { used: Some(used), ..States::default() })
     }
 
     /// Whether it is that of a used drive.
@@ -67,7 +72,7 @@ impl States {
     /// A configuration that cannot be built.
     pub fn take(&self, config: &Config) -> Result<Option<Replayed>, RunError> {
         if let Some(used) = &self.used {
-            return Ok(Some(used.clone()));
+            return Ok(Some((**used).clone()));
         }
         let shared = {
             let mut slot = self.slot();

@@ -26,9 +26,29 @@ pub struct FlowMetrics {
     timelines: [Timeline; 2],
     /// Those of trims, write zeroes and flushes; `None` until one completes.
     commands: Option<Box<[Timeline; COMMANDS]>>,
+    /// Writes with FUA, which are among the writes too, and their bytes; `None` until one completes.
+    fua_writes: Option<Box<(Histogram, u64)>>,
+    commits: Commits,
     load: Load,
     backlog: Backlog,
 }
+
+/// How writes and flushes follow one another.
+#[derive(Clone, Copy, Debug, Default)]
+struct Commits {
+    /// Writes since the last flush.
+    since: u64,
+    /// The most between two flushes.
+    most: u64,
+    /// Writes and flushes, up to the last flush.
+    writes: u64,
+    flushes: u64,
+    /// Flushes after at least one write.
+    after_writes: u64,
+}
+
+/// The most writes between two flushes of a flow that alternates writes and flushes.
+const MOST_WRITES: u64 = 16;
 
 /// Kinds of requests that move no data: those after reads and writes.
 const COMMANDS: usize = KINDS - 2;
@@ -55,6 +75,16 @@ pub struct Touched {
     pub in_pause: u64,
 }
 
+impl Commits {
+    fn flush(&mut self) {
+        self.most = self.most.max(self.since);
+        self.writes += self.since;
+        self.after_writes += u64::from(self.since > 0);
+        self.flushes += 1;
+        self.since = 0;
+    }
+}
+
 impl Default for FlowMetrics {
     fn default() -> FlowMetrics {
         FlowMetrics {
@@ -68,6 +98,8 @@ impl Default for FlowMetrics {
             touched: Touched::default(),
             timelines: Default::default(),
             commands: None,
+            fua_writes: None,
+            commits: Commits::default(),
             load: Load::default(),
             backlog: Backlog::default(),
         }
@@ -93,6 +125,11 @@ impl FlowMetrics {
             self.first_arrival = arrival;
         }
         self.issued[op.index()] += 1;
+        match op {
+            Op::Write => self.commits.since += 1,
+            Op::Flush => self.commits.flush(),
+            _ => {}
+        }
         self.last_arrival = self.last_arrival.max(arrival);
     }
 
@@ -119,7 +156,18 @@ impl FlowMetrics {
             self.touched.overtaking[direction] += u64::from(completion.tags & tag::OVERTOOK != 0);
             self.touched.jumped[direction] += u64::from(completion.tags & tag::JUMPED != 0);
             self.touched.in_pause += u64::from(completion.tags & tag::IN_PAUSE != 0);
+            if completion.tags & tag::FUA != 0 {
+                self.complete_fua(completion.bytes, response);
+            }
         }
+    }
+
+    /// Counts a write with FUA, besides as a write.
+    #[cold]
+    fn complete_fua(&mut self, bytes: u64, response: u64) {
+        let fua_writes = self.fua_writes.get_or_insert_default();
+        fua_writes.0.record(response);
+        fua_writes.1 += bytes;
     }
 
     /// Counts a trim, write zeroes or a flush.
@@ -169,6 +217,11 @@ impl FlowMetrics {
             self.touched.overtaking[direction] += other.touched.overtaking[direction];
             self.touched.jumped[direction] += other.touched.jumped[direction];
             self.timelines[direction].merge(&other.timelines[direction]);
+        }
+        if let Some(other) = &other.fua_writes {
+            let own = self.fua_writes.get_or_insert_default();
+            own.0.merge(&other.0);
+            own.1 += other.1;
         }
         if let Some(commands) = &other.commands {
             let own = self.commands.get_or_insert_default();
@@ -243,6 +296,19 @@ impl FlowMetrics {
     /// Response times of one kind.
     pub fn response(&self, op: Op) -> Histogram {
         self.over_time(op).map_or_else(Histogram::new, Timeline::total)
+    }
+
+    /// Response times of writes with FUA, and their bytes; `None` if there was none.
+    pub fn fua_writes(&self) -> Option<(&Histogram, u64)> {
+        self.fua_writes.as_deref().map(|(responses, bytes)| (responses, *bytes))
+    }
+
+    /// Writes before each flush, where writes and flushes alternate: nine of ten flushes come after a write, and never more than 16 writes before one. Of the
+    /// flow's own requests, not of those merged with them.
+    pub fn writes_per_flush(&self) -> Option<f64> {
+        let Commits { most, writes, flushes, after_writes, .. } = self.commits;
+        let alternates = flushes > 1 && most <= MOST_WRITES && 10 * after_writes >= 9 * flushes;
+        alternates.then(|| writes as f64 / flushes as f64)
     }
 
     /// Response times of reads and writes together.
@@ -347,6 +413,35 @@ mod tests {
         assert!(!flow.balanced());
         flow.reject(Op::Read);
         assert!(flow.balanced());
+    }
+
+    #[test]
+    fn writes_with_fua_are_writes_and_a_kind_of_their_own() {
+        let fua = |done| Completion { tags: tag::FUA, ..completion(Op::Write, 0, done) };
+        let mut flow = run(&[completion(Op::Write, 0, 10), fua(100), fua(300), completion(Op::Read, 0, 7)]);
+        assert_eq!(flow.fua_writes().map(|(own, bytes)| (own.sum(), own.count(), bytes)), Some((400, 2, 8_192)));
+        assert_eq!((flow.response(Op::Write).sum(), flow.touched()), (410, Touched::default()));
+        flow.merge(&run(&[fua(5)]));
+        assert_eq!(flow.fua_writes().map(|(own, _)| own.count()), Some(3));
+        assert!(run(&[completion(Op::Write, 0, 10)]).fua_writes().is_none());
+    }
+
+    #[test]
+    fn a_flow_that_alternates_writes_and_flushes_is_known_by_it() {
+        let of = |ops: &str| {
+            let (mut flow, mut window) = (FlowMetrics::new(), LoadWindow::default());
+            let op = |letter| match letter {
+                'w' => Op::Write,
+                'f' => Op::Flush,
+                _ => Op::Read,
+            };
+            ops.chars().for_each(|letter| flow.issue(&mut window, op(letter), Time::ZERO, true));
+            flow.writes_per_flush()
+        };
+        assert_eq!(of("wfwfwf"), Some(1.0));
+        assert_eq!(of("wwfrrwwfwwwwfw"), Some(8.0 / 3.0), "reads do not count, nor what is not flushed");
+        assert_eq!((of("wf"), of("wwww"), of("rf"), of("wffwff")), (None, None, None, None));
+        assert_eq!(of(&("w".repeat(17) + "fwf")), None);
     }
 
     /// Requests of the warm-up are in no figure but those of the run as a whole.

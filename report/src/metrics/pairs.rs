@@ -3,6 +3,10 @@
 //! Owns the comparison of the response times of two runs ([`ResponseTimes`]) request by request. Promises integers throughout, so that pairs do not depend on the order in
 //! which runs end. Must never know which schedulers produced them.
 
+use flashlane_core::Op;
+
+use super::gain_places::Concentrated;
+use super::pair_cells::PairCells;
 use super::pair_p95::PairCounts;
 use super::responses::{ResponseError, ResponseTimes};
 use super::sizes::SIZES;
@@ -36,6 +40,21 @@ pub struct PairTotals {
     pub counters: PairCounters,
     /// The 95th percentile of the response times, exact: in the run compared with, and in the run's own list, ns.
     pub p95_ns: Option<[u64; 2]>,
+    /// The parts that lie in each quarter of all pairs.
+    pub quarters: [QuarterSums; 4],
+    /// Where the net difference lies; `None` if there is none.
+    pub concentrated: Option<Concentrated>,
+}
+
+/// Pairs of a quarter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QuarterSums {
+    /// Number of pairs.
+    pub requests: u64,
+    /// Sum of the response times in the run compared with, ns.
+    pub baseline_ns: u128,
+    /// Sum of the response times in the run's own list, ns.
+    pub own_ns: u128,
 }
 
 /// Two runs compared request by request.
@@ -129,6 +148,7 @@ impl Pairs {
     /// # Errors
     /// If the temporary file of one of them cannot be read.
     pub fn of(baseline: &ResponseTimes, own: &ResponseTimes) -> Result<Pairs, ResponseError> {
+        let mut cells = PairCells::new(&ResponseTimes::count_both(baseline, own)?);
         let mut pairs = Pairs::default();
         let mut counts = PairCounts::default();
         ResponseTimes::for_both(baseline, own, |from, to| {
@@ -141,7 +161,16 @@ impl Pairs {
             }
             pairs.flow[from.flow].counters.add(pair);
             counts.count(&from, &to);
+            cells.add(&from, &to);
         })?;
+        (pairs.all.quarters, pairs.all.concentrated) = cells.all();
+        for op in [Op::Read, Op::Write] {
+            let part = &mut pairs.direction[op.index()];
+            (part.quarters, part.concentrated) = cells.direction(op);
+        }
+        for (flow, part) in pairs.flow.iter_mut().enumerate() {
+            (part.quarters, part.concentrated) = cells.flow(flow);
+        }
         let p95 = counts.p95(baseline, own)?;
         pairs.all.p95_ns = p95.all;
         let of_parts = p95.direction.into_iter().chain(p95.flow);

@@ -8,7 +8,8 @@ use super::replications::{RequestKind, SeedMeasure};
 
 /// The largest gain or the largest loss of the comparison, if it is above twofold, and the decision that brings it: made alone from `baseline`
 /// on it brings at least four fifths of it, and without it four fifths are gone. Shares are of the logarithm of the factor, so that a gain
-/// and the loss the other way round are judged alike: four fifths of 32 times are 16 times.
+/// and the loss the other way round are judged alike: four fifths of 32 times are 16 times. Of means, or of 99th percentiles where no mean is
+/// that far off. There is none where the comparison was not repeated with other seeds, and controls are left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Deciding {
     /// Whether the scheduler gains or loses.
@@ -52,10 +53,10 @@ pub enum Way {
 pub struct TriedDecision {
     /// The question or the parameter.
     pub what: String,
-    /// The measure under the baseline with this decision of the scheduler's, ns.
-    pub alone_ns: f64,
+    /// The measure under the baseline with this decision of the scheduler's, ns; null if that cannot run on the device.
+    pub alone_ns: Option<f64>,
     /// The share that it brings.
-    pub brings: f64,
+    pub brings: Option<f64>,
     /// The measure under the scheduler with this decision of the baseline's, ns; null if it brings too little alone, and was not run.
     pub without_ns: Option<f64>,
     /// The share that is gone then.
@@ -68,10 +69,6 @@ pub struct TriedDecision {
 pub enum Untried {
     /// Requests times runs would be more than 1,000,000.
     TooManyRequests,
-    /// The comparison was not repeated with other seeds.
-    OneSeed,
-    /// One of the two knows the response times of another run.
-    Oracle,
     /// The two do not differ in decisions or parameters that can be made one at a time.
     NoDifference,
 }

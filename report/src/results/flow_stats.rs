@@ -31,7 +31,7 @@ pub struct FlowStats {
     pub read: Option<ResponseStats>,
     /// Writes; null if none completed.
     pub write: Option<ResponseStats>,
-    /// Writes with FUA, which are among the writes too; missing if there were none.
+    /// Writes with FUA, which are among the writes too, without rates of their own; missing if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fua_write: Option<Box<ResponseStats>>,
     /// Trims, write zeroes and flushes; missing if there were none.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flow_stats::Cdf;
+use crate::metrics::gain_places::Concentrated;
 use crate::metrics::pairs::PairTotals;
 use crate::metrics::sizes::{SIZES, pages_of};
 use crate::metrics::{Histogram, Pairs, Slack, Touched};
@@ -62,7 +63,8 @@ pub struct PairStats {
     pub p95_improvement_percent: Option<f64>,
     /// Mean of the differences, ns: positive is faster.
     pub gain_ns: f64,
-    /// The four quarters of the requests in order of arrival; empty with fewer than four requests.
+    /// What lies in each of the four quarters of the run's requests, in order of arrival: of a flow or a kind of request, those of it. Empty with
+    /// fewer than four requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quarters: Vec<Quarter>,
     /// In how little time, and in how few requests, most of the difference lies; null where the means are equal.
@@ -70,14 +72,14 @@ pub struct PairStats {
     pub concentration: Option<Concentration>,
 }
 
-/// A quarter of the requests, in order of arrival.
+/// The requests of a quarter of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Quarter {
     /// Requests.
     pub requests: u64,
-    /// Mean response time under the other scheduler, ns.
+    /// Mean response time under the other scheduler, ns; 0 without requests.
     pub baseline_mean_ns: f64,
-    /// Mean response time under this one, ns.
+    /// Mean response time under this one, ns; 0 without requests.
     pub mean_ns: f64,
 }
 
@@ -88,8 +90,9 @@ pub struct Concentration {
     pub gained_ns: f64,
     /// Sum of what requests lose that are slower by any amount, ns.
     pub lost_ns: f64,
-    /// The time from the first to the last arrival is cut into 100 windows of equal length; of the windows that go the way of the net
-    /// difference, as few as hold nine tenths of it.
+    /// The time from the first to the last arrival of the run's requests that are compared is cut into 100 windows of equal length; of these, as
+    /// few as hold nine tenths of the net difference. Of the first 16,384 requests the arrival counts; of later ones eight at a time count at
+    /// the arrival of the first of them.
     pub windows: u32,
     /// When the first of these windows begins, ns since the start of the run.
     pub from_ns: u64,
@@ -97,7 +100,7 @@ pub struct Concentration {
     pub to_ns: u64,
     /// Requests in these windows.
     pub window_requests: u64,
-    /// The fewest single requests whose changes together hold nine tenths of the net difference.
+    /// The fewest single requests whose changes together hold nine tenths of the net difference, to within 1 %: from a histogram.
     pub requests: u64,
 }
 
@@ -210,9 +213,36 @@ impl PairStats {
             gain_percent_per_request: counters.gain_percent_per_request(),
             p95_improvement_percent: p95.and_then(|(a, b)| (a > 0.0).then(|| 100.0 * (a - b) / a)),
             gain_ns,
-            quarters: Vec::new(),
-            concentration: None,
+            quarters: Quarter::of(spread),
+            concentration: spread.concentrated.map(Concentration::from),
         })
+    }
+}
+
+impl Quarter {
+    /// The quarters of pairs; none with fewer than four.
+    fn of(pairs: &PairTotals) -> Vec<Quarter> {
+        let mean = |sum: u128, requests: u64| if requests == 0 { 0.0 } else { sum as f64 / requests as f64 };
+        let quarters = pairs.quarters.iter().map(|sums| Quarter {
+            requests: sums.requests,
+            baseline_mean_ns: mean(sums.baseline_ns, sums.requests),
+            mean_ns: mean(sums.own_ns, sums.requests),
+        });
+        if pairs.counters.requests < 4 { Vec::new() } else { quarters.collect() }
+    }
+}
+
+impl From<Concentrated> for Concentration {
+    fn from(found: Concentrated) -> Concentration {
+        Concentration {
+            gained_ns: found.gained_ns as f64,
+            lost_ns: found.lost_ns as f64,
+            windows: found.windows,
+            from_ns: found.span_ns[0],
+            to_ns: found.span_ns[1],
+            window_requests: found.window_requests,
+            requests: found.requests,
+        }
     }
 }
 

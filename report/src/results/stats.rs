@@ -218,11 +218,17 @@ impl FlowStats {
             all: ResponseStats::of(&metrics.response_all(), bytes, rates(&BOTH)),
             read: direction(Op::Read),
             write: direction(Op::Write),
-            fua_write: None,
+            fua_write: fua_write(metrics).map(Box::new),
             commands: CommandStats::of(metrics),
             over_time: OverTime::of(metrics),
         }
     }
+}
+
+/// Writes with FUA: how many arrived is not known apart from other writes, so they have no rates.
+fn fua_write(metrics: &FlowMetrics) -> Option<ResponseStats> {
+    let (responses, bytes) = metrics.fua_writes()?;
+    ResponseStats::of(responses, bytes, None)
 }
 
 impl CommandStats {

@@ -111,7 +111,8 @@ pub struct FlowInfo {
     pub depth: Option<u32>,
     /// Whether each request continues at the address where the last one ended; false for random addresses and for traces.
     pub sequential: bool,
-    /// Writes before each flush, where it alternates writes and flushes: then a commit is both together. Missing if it does not.
+    /// Writes before each flush, where it alternates writes and flushes: nine of ten flushes come after a write, and never more than 16 writes before
+    /// one. Then a commit is both together. Missing if it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes_per_flush: Option<f64>,
     /// Its trace as it was recorded, before any speed-up; missing without one.

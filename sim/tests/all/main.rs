@@ -40,6 +40,7 @@ mod pairs;
 mod parameters;
 mod pauses;
 mod real_traces;
+mod repeat;
 mod retries;
 mod scenes;
 mod scenes_flin;

@@ -40,7 +40,7 @@ use alloc::vec::Vec;
 use flashlane_core::board::{ActiveRequest, Facts, FlowFigures};
 use flashlane_core::decide::Scheduler;
 use flashlane_core::event::{Event, Kinds, PageEnd, Stamped};
-use flashlane_core::transaction::FlashOp;
+use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, Op, PlaneId, Ppa, Request, Time, UnitId};
 
 use crate::buffer::Buffer;
@@ -329,7 +329,7 @@ impl Device {
             buffered: 0,
             fua: fua && self.waits_for_programs(op),
             scattered: list.is_some(),
-            tags: 0,
+            tags: if fua && op == Op::Write { tag::FUA } else { 0 },
         };
         let slot = self.frontend.requests.insert(request, list, &mut self.state.board);
         if !op.is_data() {

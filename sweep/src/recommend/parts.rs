@@ -6,7 +6,7 @@
 
 use flashlane_report::results::format::count;
 use flashlane_report::results::{SchedulerResult, Summary};
-use flashlane_scenario::{Document, Flow, FlowSource, Scenario};
+use flashlane_scenario::{Document, Scenario};
 use flashlane_sim::{Place, Requests, RunError, places, prepare, requests};
 
 /// The fewest requests to choose by.
@@ -134,7 +134,7 @@ pub(super) fn divide(
 /// Whether every flow is drawn, so that another seed gives other requests.
 fn is_drawn(scenario: &Scenario) -> Result<bool, RunError> {
     let flows = scenario.flows(&scenario.device_config()?)?;
-    Ok(flows.iter().all(|flow| matches!(flow.source, FlowSource::Synthetic(_) | FlowSource::Clone(_))))
+    Ok(flows.iter().all(|flow| flow.source.is_drawn()))
 }
 
 /// The load that a run found.
@@ -184,26 +184,13 @@ pub(super) fn until(scenario: &Scenario, cut: Cut) -> Scenario {
 /// The scenario whose figures are those of `held`.
 pub(super) fn held_out(scenario: &Scenario, held: Held) -> Scenario {
     let mut scenario = scenario.clone();
-    let seed = scenario.seed();
     let change = |document: &mut Document| match held {
-        Held::Shifted(by) => {
-            document.seed = Some(seed.wrapping_add(by));
-            document.flow.iter_mut().for_each(|flow| shift(flow, by));
-        }
+        Held::Shifted(_) => {}
         Held::AfterRequests(before) => document.run.warm_up_requests = Some(before),
         Held::From(ms) => document.run.warm_up_ms = Some(ms.max(document.run.warm_up_ms.unwrap_or(0))),
     };
     scenario.set("run", "recommend", change);
-    scenario
-}
-
-/// Another seed for a flow that has one of its own.
-fn shift(flow: &mut Flow, by: u64) {
-    let own = flow.synthetic.as_mut().and_then(|synthetic| synthetic.seed.as_mut());
-    let own = own.or(flow.clone.as_mut().and_then(|clone| clone.seed.as_mut()));
-    if let Some(seed) = own {
-        *seed = seed.wrapping_add(by);
-    }
+    if let Held::Shifted(by) = held { scenario.with_shifted_seed(by) } else { scenario }
 }
 
 #[cfg(test)]

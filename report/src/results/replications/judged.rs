@@ -159,6 +159,33 @@ impl Spread {
     }
 }
 
+/// The range of a scheduler's figure over seeds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SeedRange {
+    /// Seeds under which it has the figure.
+    pub seeds: u32,
+    /// The smallest.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
+}
+
+impl SeedRange {
+    /// The range of `measure` (of requests of this kind, of a flow or of all) under `scheduler`; `None` where it has none.
+    pub fn of(
+        summary: &Summary,
+        scheduler: &str,
+        flow: Option<&str>,
+        kind: RequestKind,
+        measure: SeedMeasure,
+    ) -> Option<SeedRange> {
+        let case = Case { scheduler, baseline: scheduler, flow, kind, measure };
+        let values = runs(summary, scheduler).iter().filter_map(|run| value(summary, &case, run)).collect::<Vec<_>>();
+        let (low, high) = (values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?);
+        Some(SeedRange { seeds: values.len() as u32, low, high })
+    }
+}
+
 /// The runs of a scheduler, one a seed, the scenario's own first: from its figures where there are no others.
 fn runs<'a>(summary: &'a Summary, scheduler: &str) -> Vec<Cow<'a, SeedRun>> {
     match &summary.replications {
