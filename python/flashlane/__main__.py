@@ -85,6 +85,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--set", action="append", type=assignment, default=[], metavar="KEY=VALUE", help="sets a key of the scenario")
     one.add_argument("--audit", action="store_true", help="checks every rule of the device")
     one.add_argument("--ceiling", action="store_true", help="computes what no scheduler can beat, and how far each is from it")
+    one.add_argument("--seeds", type=int, metavar="N", help="under how many seeds they are compared; default: 5, or 1 with many requests")
     one.add_argument("--jobs", type=int, metavar="N", help="runs at a time; default: one for each processor")
     one.add_argument("--full", action="store_true", help="prints every table")
     one.add_argument("--json", action="store_true", help="prints summary.json in place of tables")
@@ -105,7 +106,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             sets["run.baseline"] = given.baseline
         result = compare(
             given.scenario, schedulers=schedulers, trace=given.trace, set=sets, requests=False, audit=given.audit, activity=given.report is not None,
-            ceiling=given.ceiling, jobs=given.jobs,
+            ceiling=given.ceiling, seeds=given.seeds, jobs=given.jobs,
         )
         print(result.summary.to_json() if given.json else result.summary.tables() if given.full else result, end="" if given.json else "\n")
         if result.audited is not None and not given.json:

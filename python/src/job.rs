@@ -147,7 +147,7 @@ fn make(scenario: &Scenario, kept: Kept, progress: &Progress) -> Result<Outcome,
     let options = Options { audit: kept.audit, rows, activity: kept.activity, progress: Some(progress) };
     // Before the runs, which take over the traces.
     let ceiling = kept.ceiling.then(|| flashlane_sim::ceiling(&prepared)).transpose()?;
-    let mut made = flashlane_sim::compare_prepared(scenario, &prepared, &options)?;
+    let mut made = flashlane_sim::compare_repeated(scenario, &prepared, &options)?;
     if let Some(ceiling) = ceiling {
         made.summary.compare_with_ceiling(ceiling);
     }

@@ -21,6 +21,8 @@ mod paper_runs;
 mod readings;
 #[cfg(unix)]
 mod recommend;
+#[cfg(unix)]
+mod seeds;
 #[cfg(target_os = "linux")]
 mod serve;
 #[cfg(target_os = "linux")]

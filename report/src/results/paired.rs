@@ -213,8 +213,8 @@ impl PairStats {
             gain_percent_per_request: counters.gain_percent_per_request(),
             p95_improvement_percent: p95.and_then(|(a, b)| (a > 0.0).then(|| 100.0 * (a - b) / a)),
             gain_ns,
-            quarters: Quarter::of(spread),
-            concentration: spread.concentrated.map(Concentration::from),
+            quarters: Quarter::of(totals),
+            concentration: totals.concentrated.map(Concentration::from),
         })
     }
 }

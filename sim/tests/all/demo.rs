@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flashlane_report::results::{attribution_text, brief, table};
 use flashlane_scenario::{Scenario, SchedulerChoice};
-use flashlane_sim::{Options, attribute, compare};
+use flashlane_sim::{Options, attribute, compare, compare_repeated, prepare};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -22,7 +22,8 @@ const AFTER: usize = 4;
 #[test]
 fn the_readme_shows_what_the_demo_prints() {
     let scenario = Scenario::load(&root().join("scenarios/two-tenants.toml")).expect("a good scenario");
-    let summary = compare(&scenario, &options(true)).expect("a run without a violation").summary;
+    let prepared = prepare(&scenario).expect("a good scenario");
+    let summary = compare_repeated(&scenario, &prepared, &options(true)).expect("a run without a violation").summary;
     let printed = brief::render(&summary, false);
     assert!(printed.lines().count() + AFTER <= 32, "{printed}");
     let is_short = |line: &str| line.chars().count() <= if line.contains(" than under ") { 200 } else { 120 };

@@ -16,6 +16,7 @@ mod declared;
 mod demo;
 mod differential;
 mod drive_of_today;
+mod error_rates;
 mod estimation;
 mod explain;
 mod fairness;

@@ -1,7 +1,8 @@
 //! Comparisons repeated with other seeds: how often, which figures, and what stays as it is.
 
 use flashlane_report::results::{
-    Case, OverSeeds, Replications, RequestKind, Says, SeedMeasure, SeedRun, SeedsBecause, Summary, seeds_change_nothing,
+    Case, OverSeeds, Replications, RequestKind, Says, SeedMeasure, SeedRun, SeedsBecause, Summary, Untried, Way,
+    seeds_change_nothing,
 };
 use flashlane_scenario::Scenario;
 use flashlane_sim::{Options, Progress, compare, compare_repeated, prepare};
@@ -198,4 +199,50 @@ fn a_single_difference_decides_and_takes_no_run() {
         assert_eq!((deciding.decision.as_deref(), deciding.tried.len()), (Some("pick"), 0));
     }
     assert!(!summary.deciding.is_empty(), "reads do not wait for writes any more");
+}
+
+/// What is said of each decision, held against runs of schedulers that are written out: `fcfs` with it, `sprinkler` without it.
+#[test]
+fn the_decision_that_is_named_brings_the_difference_and_takes_it_away() {
+    let busy = DRAWN.replace("rate_iops = 4000", "rate_iops = 12000");
+    let between = |mixes: &str| scenario(&format!("schedulers = [\"fcfs\", \"sprinkler\"{mixes}]\n{SMALL}{busy}"));
+    let summary = repeated(&between(""));
+    let deciding = summary.deciding.iter().find(|deciding| deciding.way == Way::Gain).expect("reads gain much");
+    assert_eq!((deciding.scheduler.as_str(), deciding.baseline.as_str()), ("sprinkler", "fcfs"));
+    assert!(deciding.baseline_ns > 2.0 * deciding.scheduler_ns && deciding.differences.len() > 1, "{deciding:?}");
+    let mut mixes = String::new();
+    for (i, one) in deciding.differences.iter().enumerate() {
+        mixes += &format!(", {{ name = \"with-{i}\", base = \"fcfs\", {} = \"{}\" }}", one.what, one.to);
+        mixes += &format!(", {{ name = \"without-{i}\", base = \"sprinkler\", {} = \"{}\" }}", one.what, one.from);
+    }
+    let written_out = once(&between(&mixes));
+    let mean = |name: String| {
+        let run = written_out.schedulers.iter().find(|run| run.name == name).expect("it ran");
+        SeedRun::of(1, run).figures(deciding.flow.as_deref(), deciding.kind).expect("some").mean_ns
+    };
+    let whole = (deciding.scheduler_ns / deciding.baseline_ns).ln();
+    for (i, tried) in deciding.tried.iter().enumerate() {
+        let alone = mean(format!("with-{i}"));
+        assert_eq!(tried.alone_ns, Some(alone));
+        assert_eq!(tried.brings, Some((alone / deciding.baseline_ns).ln() / whole));
+        let without = mean(format!("without-{i}"));
+        assert!(tried.without_ns.is_none_or(|ns| ns == without), "{tried:?}");
+        assert_eq!(tried.without_ns.is_some(), tried.brings.is_some_and(|share| share >= 0.8));
+        let decides = tried.brings >= Some(0.8) && tried.takes >= Some(0.8);
+        assert!(decides || deciding.decision.as_deref() != Some(tried.what.as_str()), "{deciding:?}");
+    }
+    let decides = deciding.tried.iter().any(|tried| tried.brings >= Some(0.8) && tried.takes >= Some(0.8));
+    assert_eq!(decides, deciding.decision.is_some(), "{deciding:?}");
+}
+
+/// Two schedulers whose requests fit the seeds and not the mixes: nothing is tried, and that is said.
+#[test]
+fn what_takes_too_many_runs_is_not_tried() {
+    let flow = "[[flow]]\n[flow.synthetic]\nread_ratio = 0.9\nsize = { constant = 4096 }\nrate_iops = 60000\nrequests = 510000\n";
+    let summary = repeated(&scenario(&format!(
+        "schedulers = [\"fcfs\", \"sprinkler\"]\ndevice = \"flin-isca18\"\n[run]\nseeds = 2\n{flow}"
+    )));
+    let deciding = summary.deciding.first().expect("reads gain much");
+    assert_eq!((deciding.untried, deciding.tried.len()), (Some(Untried::TooManyRequests), 0));
+    assert!(deciding.decision.is_none() && deciding.differences.len() > 1);
 }
