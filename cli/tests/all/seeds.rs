@@ -38,14 +38,15 @@ fn the_option_and_the_key_do_the_same_and_change_no_hash() {
     assert_eq!(two["replications"]["runs"].as_array().map(Vec::len), Some(2));
 }
 
+/// One scheduler has ranges, of which the scenario's own figures are part.
 #[test]
-fn the_last_line_says_under_how_many_seeds() {
+fn one_scheduler_has_ranges_over_seeds() {
     let desk = desk("");
-    let last = |args: &[&str]| good(desk.path(), args).lines().last().expect("a line").to_owned();
-    assert!(last(&["compare", "s.toml"]).starts_with("Seeds: 5 (1 to 5)"));
-    assert!(last(&["compare", "s.toml", "--full", "--seed", "7"]).starts_with("Seeds: 5 (7 to 11)"));
-    assert!(last(&["compare", "s.toml", "--seeds", "1"]).starts_with("Seeds: one"));
-    assert!(last(&["run", "s.toml"]).starts_with("Requests: "));
+    let printed = good(desk.path(), &["run", "s.toml", "--seeds", "3", "--seed", "7"]);
+    let (_, ranges) = printed.split_once("\nOver 3 seeds, ").expect("the ranges");
+    assert!(ranges.starts_with("7 to 9\n  all mean "), "{printed}");
+    assert_eq!(ranges.matches(" to ").count(), 1 + 3 * 5, "all, its reads and writes, both flows: {printed}");
+    assert!(!good(desk.path(), &["run", "s.toml"]).contains("Over "));
 }
 
 #[test]

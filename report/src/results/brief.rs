@@ -4,6 +4,7 @@
 
 use super::flow_stats::ResponseStats;
 use super::format::{Sense, number, or_dash, relative, share, time};
+use super::replications::{RequestKind, SeedMeasure, SeedRange};
 use super::summary::{SchedulerResult, Summary};
 use super::table::{self, asked, end, section, table};
 use super::verdict::Verdict;
@@ -22,6 +23,7 @@ pub fn render(summary: &Summary, full: bool) -> String {
         section(&mut text, &title(summary), rows(summary));
         text.push_str(&table::too_few(summary));
         text.push_str(&decisions(summary));
+        text.push_str(&over_seeds(summary));
     }
     if full {
         text.push_str(&table::render(summary));
@@ -156,6 +158,34 @@ pub(super) fn differences(summary: &Summary) -> Vec<(String, String)> {
         (run.name.clone(), shown)
     });
     differences.collect()
+}
+
+/// The ranges over seeds of the only scheduler, where it ran under several.
+fn over_seeds(summary: &Summary) -> String {
+    let ([run], Some(made)) = (summary.schedulers.as_slice(), &summary.replications) else { return String::new() };
+    let (Some(first), Some(last)) = (made.seeds.first(), made.seeds.last()) else { return String::new() };
+    let mut text = format!("Over {} seeds, {first} to {last}\n", made.seeds.len());
+    let tenants = std::iter::once(None).chain(summary.flows.iter().map(|flow| Some(flow.name.as_str())));
+    for flow in tenants.filter(|flow| flow.is_none() || summary.flows.len() > 1) {
+        let who = flow.map_or_else(|| "all".into(), escaped);
+        let of = |kind, measure| SeedRange::of(summary, &run.name, flow, kind, measure);
+        let has = |kind| of(kind, SeedMeasure::Mean).is_some();
+        let both = has(RequestKind::Read) && has(RequestKind::Write);
+        for (kind, name) in [(RequestKind::All, ""), (RequestKind::Read, "reads "), (RequestKind::Write, "writes ")] {
+            if !has(kind) || kind != RequestKind::All && !both {
+                continue;
+            }
+            let range = |measure, shown: fn(f64) -> String| {
+                of(kind, measure)
+                    .map_or_else(|| "-".into(), |range| format!("{} to {}", shown(range.low), shown(range.high)))
+            };
+            let (mean, p99) = (range(SeedMeasure::Mean, time), range(SeedMeasure::P99, time));
+            let rate = range(SeedMeasure::Rate, number);
+            text.push_str(&format!("  {who} {name}mean {mean}, p99 {p99}, requests/s {rate}\n"));
+        }
+    }
+    text.push('\n');
+    text
 }
 
 /// The same as text.

@@ -80,11 +80,10 @@ pub(super) fn asked(summary: &Summary) -> String {
     text
 }
 
-/// The skipped schedulers, the number of requests, and under how many seeds.
+/// The skipped schedulers, and the number of requests.
 pub(super) fn end(summary: &Summary) -> String {
     let skipped = summary.skipped.iter().map(|skipped| format!("Skipped {}: {}\n", skipped.scheduler, skipped.reason));
-    let seeds = summary.replications.as_ref().map(|made| made.line() + "\n");
-    skipped.chain([conservation(&summary.schedulers)]).chain(seeds).collect()
+    skipped.chain([conservation(&summary.schedulers)]).collect()
 }
 
 pub(super) fn section(text: &mut String, title: &str, table: Table) {

@@ -91,27 +91,6 @@ fn ranges_are_those_of_a_scheduler_by_itself() {
 }
 
 #[test]
-fn the_line_says_how_many_seeds_and_why() {
-    let line = |seeds: std::ops::Range<u64>, because, drawn: &[&str]| {
-        let (seeds, drawn) = (seeds.collect(), drawn.iter().map(|name| (*name).to_owned()).collect());
-        Replications { seeds, because, requests: 1_640_000, drawn, runs: Vec::new() }.line()
-    };
-    assert_eq!(line(3..8, SeedsBecause::Few, &[]), "Seeds: 5 (3 to 7), each another state of the drive");
-    assert_eq!(
-        line(1..3, SeedsBecause::Asked, &["a", "b"]),
-        "Seeds: 2 (1 to 2), each another state of the drive, and other requests of a, b"
-    );
-    let many = line(1..2, SeedsBecause::Many, &["a"]);
-    assert_eq!(
-        many,
-        "Seeds: one, as requests times schedulers are 1,640,000, above 1,000,000; --seeds 5 tries other states of the drive"
-    );
-    for because in [SeedsBecause::Replayed, SeedsBecause::State, SeedsBecause::Asked] {
-        assert!(line(1..2, because, &[]).starts_with("Seeds: one, as "), "{because:?}");
-    }
-}
-
-#[test]
 fn fewer_than_five_decide_nothing() {
     let mean = says(&AHEAD[..4], SeedMeasure::Mean);
     assert_eq!((mean.says, mean.better.map(|s| s.seeds)), (Says::TooFew, Some(4)));

@@ -5,10 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashlane_outputs::shown::escaped;
-
 use super::flow_stats::{FlowStats, ResponseStats};
-use super::format::count;
 use super::summary::SchedulerResult;
 
 mod judged;
@@ -134,34 +131,6 @@ fn figures<'a>(flow: Option<&'a str>, of: &'a FlowStats) -> impl Iterator<Item =
             iops: stats.iops,
         })
     })
-}
-
-impl Replications {
-    /// How many seeds there are and why, in a line.
-    pub fn line(&self) -> String {
-        let more = "; --seeds 5 tries other states of the drive";
-        match (self.seeds.as_slice(), self.because) {
-            ([first, .., last], _) => {
-                let drawn: Vec<&str> = self.drawn.iter().map(|name| name.as_str()).collect();
-                let drawn = if drawn.is_empty() {
-                    String::new()
-                } else {
-                    format!(", and other requests of {}", drawn.join(", "))
-                };
-                format!(
-                    "Seeds: {} ({first} to {last}), each another state of the drive{}",
-                    self.seeds.len(),
-                    escaped(&drawn)
-                )
-            }
-            (_, SeedsBecause::Many) => {
-                format!("Seeds: one, as requests times schedulers are {}, above 1,000,000{more}", count(self.requests))
-            }
-            (_, SeedsBecause::Replayed) => format!("Seeds: one, as the drive is overwritten before every run{more}"),
-            (_, SeedsBecause::State) => "Seeds: one, as the drive begins in a stored state".into(),
-            (_, SeedsBecause::Asked | SeedsBecause::Few) => "Seeds: one, as asked".into(),
-        }
-    }
 }
 
 impl RequestKind {
