@@ -16,7 +16,8 @@ _Path = Union[str, PathLike[str]]
 _Sent = tuple[str, list[int]]
 
 class Rows:
-    """Rows of requests or transactions, which pyarrow, polars, pandas and duckdb take without copying the numbers."""
+    """Rows of requests or transactions, which ``pyarrow.table``, ``polars.DataFrame``, ``pandas.DataFrame.from_arrow`` and duckdb take without copying
+    the numbers."""
 
     @property
     def columns(self) -> list[str]: ...

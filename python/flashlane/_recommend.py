@@ -19,7 +19,7 @@ class Recommendation(Record):
     """Which scheduler to take, what that costs whom, and how far it is from what is possible (docs/recommend.md).
 
     Its keys are those of ``flashlane recommend --json``: ``line`` for a scenario, ``judged`` with each judged scheduler's figures, ``take``
-    (which of them), ``tried``, ``failed``. Its text is what the program prints.
+    (which of them; None where none keeps the limits, or nothing was judged), ``tried``, ``failed``. Its text is what the program prints.
     """
 
     __slots__ = ("_text",)
@@ -30,6 +30,19 @@ class Recommendation(Record):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._keys, self._text)
+
+    @property
+    def taken(self) -> Record:
+        """The judged scheduler to take.
+
+        :raises Error: there is none: nothing that was tried keeps the limits, or nothing was judged
+        """
+        keys = self._keys
+        if keys["take"] is not None:
+            return self.judged[keys["take"]]
+        if keys["refusal"] is not None:
+            raise Error(f"taken: nothing was judged ({keys['refusal']}); `line` names the default, {keys['default']}")
+        raise Error(f"taken: nothing that was tried keeps what has to be kept ({', '.join(keys['limits'])}); `judged` has how near it comes")
 
     def __repr__(self) -> str:
         return self._text

@@ -156,7 +156,8 @@ class Result:
         return rows
 
     def requests(self, scheduler: Optional[str] = None) -> Rows:
-        """A row for each request: an Arrow stream that pyarrow, polars, pandas and duckdb take without copying the numbers.
+        """A row for each request: an Arrow stream that ``polars.DataFrame``, ``pandas.DataFrame.from_arrow``, ``pyarrow.table`` and duckdb take without
+        copying the numbers.
 
         docs/columns.md has the columns, beside which ``flow_name`` has the name of the flow; times are nanoseconds. Requests of the
         warm-up have 0 in ``counted``. ``scheduler`` may be left out if there is one.

@@ -99,6 +99,14 @@ impl Rows {
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
+    /// Rows are not read one by one: pandas' constructor and `list` would, an object for each number.
+    fn __iter__(&self) -> PyResult<()> {
+        Err(error(
+            "rows are an Arrow stream, not objects one by one: pandas.DataFrame.from_arrow(rows) (pandas 3), \
+             pyarrow.table(rows).to_pandas() (any), or polars.DataFrame(rows)",
+        ))
+    }
+
     /// The names of the columns.
     #[getter]
     fn columns(&self) -> Vec<String> {

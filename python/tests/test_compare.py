@@ -109,6 +109,13 @@ def test_every_library_takes_the_rows(small: Path, take) -> None:
     assert int(take(result.requests())) == round(total.mean_ns * total.requests)
 
 
+def test_what_takes_no_stream_is_told_what_does(small: Path) -> None:
+    rows = fl.run(small).requests()
+    for take in (pd.DataFrame, list, iter):
+        with pytest.raises(fl.Error, match=r"pandas\.DataFrame\.from_arrow\(rows\) .*pyarrow\.table\(rows\)\.to_pandas\(\)"):
+            take(rows)
+
+
 def test_numbers_are_not_copied(small: Path) -> None:
     rows = fl.run(small).requests()
     table = pa.table(rows)

@@ -1,6 +1,10 @@
-"""docs/data-frames.md as a reader runs it: its blocks, on results that its own command made."""
+"""The pages as a reader of Python runs them: every block of code is run as written, or listed as not run with a reason."""
 
+import gzip
+import re
 import shlex
+import shutil
+import sys
 import subprocess
 from pathlib import Path
 
@@ -9,7 +13,30 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import flashlane as fl
+
 ROOT = Path(__file__).parents[2]
+
+#: Pages whose blocks of Python are run one after the other, in order, with the names of those before.
+IN_ORDER = ["docs/python.md", "docs/tutorials/scheduler-in-python.md", "README.md", "python/README.md"]
+
+#: Pages whose blocks are run one by one, by the tests of data frames below.
+ONE_BY_ONE = ["docs/data-frames.md"]
+
+#: Blocks that are not run as written: the page, how the block begins, the reason.
+NOT_RUN = [
+    ("docs/python.md", "from distributed import", "needs /shared, a folder that eight workers see; python/examples/sweep_on_cluster.py runs such a sweep"),
+]
+
+#: A scenario of the reader's own.
+MINE = """\
+name = "mine"
+[device]
+preset = "flin-isca18"
+[[flow]]
+name = "reader"
+synthetic = { read_ratio = 0.8, size = { constant = 8192 }, rate_iops = 20_000, requests = 2_000 }
+"""
 
 
 def blocks(page: str) -> list[tuple[str, str]]:
@@ -95,6 +122,69 @@ def test_duckdb(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for key, gain in expected.items():
         assert gains[key] == pytest.approx(gain)
     assert gains[(0, "read")] > 0, "the reader gains"
+
+
+def code_of(page: str) -> list[str]:
+    """The blocks of Python of a page, fenced."""
+    text = (ROOT / page).read_text()
+    return re.findall(r"^```(?:python|py|pycon)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def reason(page: str, code: str) -> "str | None":
+    """Why a block is not run; None if it is."""
+    return next((why for own, begins, why in NOT_RUN if own == page and code.startswith(begins)), None)
+
+
+def test_every_block_is_run_or_listed() -> None:
+    pages = sorted(str(path.relative_to(ROOT)) for folder in (ROOT / "docs", ROOT / "python") for path in folder.rglob("*.md"))
+    seen = set()
+    for page in ["README.md", "CONTRIBUTING.md", *pages]:
+        text = (ROOT / page).read_text()
+        for code in code_of(page):
+            seen.add(page)
+            assert page in IN_ORDER or page in ONE_BY_ONE or reason(page, code), f"{page}: a block that no test runs:\n{code}"
+        others = re.sub(r"^```(?:python|py|pycon)\n.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+        assert not re.search(r"^\s*(import flashlane|from flashlane)", others, re.MULTILINE), f"{page}: code outside of blocks of Python"
+        for line in re.findall(r"^\s*python3? -m flashlane.*$", others, re.MULTILINE):
+            assert line in (ROOT / "docs/python.md").read_text(), f"{page}: {line}"
+    assert seen == {*IN_ORDER, *ONE_BY_ONE}
+    for page, begins, _ in NOT_RUN:
+        assert any(code.startswith(begins) for code in code_of(page)), f"{page}: no block begins with {begins}"
+
+
+@pytest.mark.parametrize("page", IN_ORDER)
+def test_blocks_run_in_order(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    (tmp_path / "mine.toml").write_text(MINE)
+    (tmp_path / "my.csv").write_text("ts,rw,lba,bytes\n0,read,8,4096\n1000,write,16,8192\n")
+    with gzip.open(tmp_path / "db.csv.gz", "wb") as packed, (ROOT / "scenarios/example-trace.csv").open("rb") as trace:
+        shutil.copyfileobj(trace, packed)
+    (rates,) = [text for kind, text in blocks("sweeps.md") if kind == "toml"][:1]
+    (tmp_path / "rates.toml").write_text(rates)
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    for code in code_of(page):
+        if reason(page, code) is None:
+            exec(compile(code, page, "exec"), names)
+    assert isinstance(names["result"], fl.Result)
+    if page == "docs/python.md":
+        printed = capsys.readouterr().out
+        assert names["advice"].line in printed and 0 < names["advice"].taken.ratio < 1, printed
+        assert (tmp_path / "two-tenants.html").is_file() and (tmp_path / "rates").is_dir()
+
+
+def test_a_python_scheduler_on_the_command_line(tmp_path: Path) -> None:
+    """The command of docs/python.md, with the scheduler of the page."""
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    (tmp_path / "mine.toml").write_text(MINE)
+    (scheduler,) = [code for code in code_of("docs/python.md") if "class ShortestRequestFirst" in code]
+    (tmp_path / "own.py").write_text("import flashlane as fl\n" + scheduler.split("\nfl.compare")[0])
+    (command,) = [text.strip() for kind, text in blocks("python.md") if kind == "sh" and "-m flashlane" in text]
+    name, *arguments = shlex.split(command)
+    assert name == "python"
+    done = subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert "shortest-request-first" in done.stdout and (tmp_path / "own.html").is_file()
 
 
 def test_a_scheduler_in_python(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

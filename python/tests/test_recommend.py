@@ -30,6 +30,20 @@ def test_the_answer_is_the_programs(program: str, tmp_path: Path) -> None:
     assert fl.recommend(file, out=store) == made, "read from the store"
 
 
+def test_a_limit_that_nothing_keeps(tmp_path: Path) -> None:
+    """The limits are those of docs/python.md: with the one there is something to take, with the other there is not, and it is said."""
+    file = tmp_path / "s.toml"
+    file.write_text(longer(SCENARIO))
+    none = fl.recommend(file, p99="1us", jobs=2)
+    assert none.take is None and none.line == "" and all(judged.broken for judged in none.judged)
+    with pytest.raises(fl.Error, match="taken: nothing that was tried keeps what has to be kept .p99 of every flow at most 1.000 µs"):
+        none.taken
+    made = fl.recommend(file, jobs=2)
+    assert made.taken == made.judged[made.take]
+    with pytest.raises(fl.Error, match="taken: nothing was judged .a choice needs at least 2,000.; `line` names the default, late"):
+        fl.recommend(DOCUMENT).taken
+
+
 def test_few_requests_and_wrong_limits(tmp_path: Path) -> None:
     few = fl.recommend(DOCUMENT)
     assert few.refusal == "a choice needs at least 2,000" and few.line == 'scheduler = "late"'

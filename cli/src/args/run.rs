@@ -132,7 +132,8 @@ pub struct Workload {
     #[arg(long, value_name = "N,...", value_delimiter = ',')]
     pub priority: Vec<u8>,
 
-    /// Part of the drive that each flow uses: all of it, or an equal slice of its own
+    /// Part of the drive that each flow uses: all of it, or an equal slice of its own; by default what the scenario says, else a slice (flows with
+    /// requests written out: all)
     #[arg(long, value_parser = words::<RangeWord>())]
     pub range: Option<RangeWord>,
 

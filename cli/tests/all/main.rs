@@ -32,6 +32,8 @@ mod serve_files;
 #[cfg(target_os = "linux")]
 mod serve_guest;
 #[cfg(target_os = "linux")]
+mod serve_page;
+#[cfg(target_os = "linux")]
 mod serve_tools;
 #[cfg(target_os = "linux")]
 mod serve_trouble;

@@ -40,7 +40,7 @@ impl Served {
     }
 
     /// A program that has been started, once it serves.
-    fn of(mut child: Child) -> Result<Served, String> {
+    pub(super) fn of(mut child: Child) -> Result<Served, String> {
         let printed = BufReader::new(child.stdout.take().expect("its output"));
         let mut served = Served { child, printed, said: String::new() };
         while !served.said.ends_with("Ctrl-C ends it.\n") {

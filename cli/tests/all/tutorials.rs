@@ -9,6 +9,15 @@ use crate::common::{folder, text, write};
 use flashlane_testing::kept;
 use tempfile::TempDir;
 
+/// The pages that are followed here.
+pub(super) const PAGES: [&str; 5] = [
+    "docs/start-here.md",
+    "docs/tutorials/first-comparison.md",
+    "docs/tutorials/own-trace.md",
+    "docs/tutorials/noisy-neighbour.md",
+    "docs/tutorials/sweep-on-a-cluster.md",
+];
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -28,6 +37,7 @@ fn run(folder: &TempDir, page: &str, commands: &str) -> String {
 
 /// Does what the page says, in a folder with the repository's scenarios; what it shows must be what is printed.
 fn follow(page: &str) {
+    assert!(PAGES.contains(&page), "{page}");
     let (root, folder) = (root(), folder());
     let copied = Command::new("cp").arg("-r").arg(root.join("scenarios")).arg(folder.path()).status();
     assert!(copied.is_ok_and(|status| status.success()));
