@@ -3,6 +3,7 @@
 //! Owns the words only. What flags mean for a scenario is `plan`'s.
 
 mod paper;
+mod reading;
 mod recommend;
 mod run;
 mod serve;
@@ -14,11 +15,10 @@ use std::sync::LazyLock;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use flashlane_sim::processor;
-use flashlane_trace::{Action, TimeUnit};
 
 pub use paper::PaperArgs;
+pub use reading::{Apart, Reading};
 pub use recommend::RecommendArgs;
-use run::words;
 pub use run::{Format, Output, Workload};
 pub use serve::{CtlArgs, CtlCommand, ServeArgs};
 pub use sweep::SweepArgs;
@@ -356,6 +356,9 @@ Examples:
         /// How it is read
         #[command(flatten)]
         reading: Reading,
+        /// What a run has in its flow
+        #[command(flatten)]
+        apart: Apart,
         /// Prints JSON
         #[arg(long)]
         json: bool,
@@ -380,41 +383,8 @@ Examples:
         /// How it is read
         #[command(flatten)]
         reading: Reading,
+        /// What a run has in its flow
+        #[command(flatten)]
+        apart: Apart,
     },
-}
-
-/// How a trace is read when it is not replayed.
-#[derive(Args, Debug, Default)]
-pub struct Reading {
-    /// Format of the trace; by default recognised from its content
-    #[arg(long, value_name = "FORMAT")]
-    pub trace_format: Option<String>,
-
-    /// Unit of its times, where they carry no date; by default the format's own
-    #[arg(long, value_parser = words::<TimeUnit>())]
-    pub time_unit: Option<TimeUnit>,
-
-    /// Which column of a CSV is what, by name or number: time=ts:us,op=rw,offset=lba:sectors,length=bytes
-    #[arg(long, value_name = "COLUMNS")]
-    pub columns: Option<String>,
-
-    /// Which events of a block trace are read as requests; by default those queued if it has any, else those issued
-    #[arg(long, value_parser = words::<Action>())]
-    pub action: Option<Action>,
-
-    /// Speeds it up by this factor: 50, 0.5 or 3/2
-    #[arg(long, value_name = "X")]
-    pub speedup: Option<String>,
-
-    /// Number of requests to skip at the beginning
-    #[arg(long, value_name = "N")]
-    pub offset: Option<u64>,
-
-    /// Largest number of requests to read
-    #[arg(long, value_name = "N")]
-    pub limit: Option<u64>,
-
-    /// Reads only requests of this device, named as in the trace
-    #[arg(long, value_name = "NAME")]
-    pub only_device: Option<String>,
 }

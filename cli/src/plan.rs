@@ -2,6 +2,7 @@
 //!
 //! Promises that an error in a flag's value names the flag, not the file.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use flashlane_outputs::shown::{self, escaped};
@@ -80,7 +81,11 @@ pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
             document.run.alone_scheduler = Some(name.clone());
         });
     }
-    Ok(scenario)
+    let apart = match scenario.with_volumes_apart()? {
+        Cow::Owned(apart) => Some(apart),
+        Cow::Borrowed(_) => None,
+    };
+    Ok(apart.unwrap_or(scenario))
 }
 
 /// The error of a scenario that cannot be read, with what the user probably meant if it is a trace.
@@ -114,16 +119,22 @@ fn replay(path: &Path, beside_scenario: bool) -> Flow {
 
 /// Applies the flags on how traces are replayed to every flow that replays one.
 fn trace_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> {
+    let reading = &args.reading;
     let flags = [
-        ("format", "--trace-format", args.trace_format.is_some()),
-        ("time_unit", "--time-unit", args.time_unit.is_some()),
-        ("columns", "--columns", args.columns.is_some()),
+        ("format", "--trace-format", reading.trace_format.is_some()),
+        ("time_unit", "--time-unit", reading.time_unit.is_some()),
+        ("columns", "--columns", reading.columns.is_some()),
+        ("device", "--only-device", reading.only_device.is_some()),
+        ("volumes", "--volumes", reading.volumes.is_some()),
+        ("action", "--action", reading.action.is_some()),
+        ("offset", "--offset", reading.offset.is_some()),
+        ("limit", "--limit", reading.limit.is_some()),
+        ("beyond", "--beyond", reading.beyond.is_some()),
+        ("order", "--order", reading.order.is_some()),
+        ("sizes", "--sizes", reading.sizes.is_some()),
         ("speedup", "--speedup", !args.speedup.is_empty()),
-        ("limit", "--limit", args.limit.is_some()),
-        ("action", "--action", args.action.is_some()),
-        ("beyond", "--beyond", args.beyond.is_some()),
-        ("order", "--order", args.order.is_some()),
-        ("sizes", "--sizes", args.sizes.is_some()),
+        ("replay", "--replay", args.replay.is_some()),
+        ("depth", "--depth", args.depth.is_some()),
     ];
     let replayed: Vec<usize> =
         scenario.document().flow.iter().enumerate().filter(|(_, f)| f.trace.is_some()).map(|(i, _)| i).collect();
@@ -143,15 +154,20 @@ fn trace_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> 
             scenario.set(format!("flow[{i}].trace.{key}"), flag, |document| {
                 let Some(trace) = &mut document.flow[i].trace else { return };
                 match key {
-                    "format" => trace.format = args.trace_format.clone(),
-                    "time_unit" => trace.time_unit = args.time_unit.map(Word),
-                    "columns" => trace.columns = args.columns.clone(),
-                    "speedup" => trace.speedup = speedup.map(Speedup),
-                    "limit" => trace.limit = args.limit,
-                    "action" => trace.action = args.action.map(Word),
-                    "order" => trace.order = args.order.map(Word),
-                    "sizes" => trace.sizes = args.sizes.map(Word),
-                    _ => trace.beyond = args.beyond.map(Word),
+                    "format" => trace.format = reading.trace_format.clone(),
+                    "time_unit" => trace.time_unit = reading.time_unit.map(Word),
+                    "columns" => trace.columns = reading.columns.clone(),
+                    "device" => trace.device = reading.only_device.clone(),
+                    "volumes" => trace.volumes = reading.volumes.map(Word),
+                    "action" => trace.action = reading.action.map(Word),
+                    "offset" => trace.offset = reading.offset,
+                    "limit" => trace.limit = reading.limit,
+                    "beyond" => trace.beyond = reading.beyond.map(Word),
+                    "order" => trace.order = reading.order.map(Word),
+                    "sizes" => trace.sizes = reading.sizes.map(Word),
+                    "replay" => trace.replay = args.replay.map(Word),
+                    "depth" => trace.depth = args.depth,
+                    _ => trace.speedup = speedup.map(Speedup),
                 }
             });
         }

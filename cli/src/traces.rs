@@ -4,9 +4,9 @@ use std::path::Path;
 
 use flashlane_outputs::shown;
 use flashlane_outputs::{Existing, Inputs, OutFile};
-use flashlane_trace::{Format, TraceOptions, convert, stat};
+use flashlane_trace::{ConvertReport, Format, TraceOptions, convert, stat};
 
-use crate::args::{Reading, TraceCommand};
+use crate::args::{Apart, Reading, TraceCommand};
 use crate::fail::Failure;
 use crate::outputs::add_trace;
 use crate::signals;
@@ -19,17 +19,17 @@ const KEPT: &str = "exists already and is left as it is; give another name, or -
 /// Runs `command`.
 pub fn act(command: TraceCommand) -> Result<(), Failure> {
     match command {
-        TraceCommand::Stat { file, reading, json } => {
+        TraceCommand::Stat { file, reading, apart, json } => {
             signals::install_handlers()?;
             let file = spool::rereadable(&file)?;
-            let stat = stat(&file, &options(&reading)?)?;
+            let stat = stat(&file, &options(&reading, &apart)?, apart.drive_bytes.unwrap_or(u64::MAX))?;
             if json { print_json(&stat.to_json()) } else { print(&stat.to_string()) }
         }
-        TraceCommand::Convert { input, output, to, force, reading } => {
+        TraceCommand::Convert { input, output, to, force, reading, apart } => {
             signals::install_handlers()?;
             let input = spool::rereadable(&input)?;
             let to: Format = to.parse().map_err(|message| Failure::Input(format!("--to: {message}")))?;
-            let options = options(&reading)?;
+            let options = options(&reading, &apart)?;
             let mut inputs = Inputs::default();
             add_trace(&mut inputs, &input);
             let is_stream = output.as_os_str() == "-";
@@ -38,23 +38,9 @@ pub fn act(command: TraceCommand) -> Result<(), Failure> {
                 true => OutFile::standard_output(Path::new("standard output"))?,
                 false => OutFile::create(&output, existing, &inputs)?,
             };
-            let report = convert(&input, out, &options, to)?;
-            let c = report.counts;
-            let mut printed = format!(
-                "{}: {} requests written as {to} (read as {}: {}; {} rejected)",
-                if is_stream { "standard output".into() } else { shown::path(&output) },
-                report.written,
-                report.from,
-                report.reason,
-                c.rejected
-            );
-            if report.left_out > 0 {
-                printed +=
-                    &format!("; left out: {} trims, write zeroes or flushes, which {to} has not", report.left_out);
-            }
-            if report.without_fua > 0 {
-                printed += &format!("; {} writes lost their FUA, which {to} has not", report.without_fua);
-            }
+            let report = convert(&input, out, &options, apart.drive_bytes.unwrap_or(u64::MAX), to)?;
+            let to_where = if is_stream { "standard output".into() } else { shown::path(&output) };
+            let printed = format!("{to_where}: {}", written(&report));
             match is_stream {
                 true => note(&printed),
                 false => print(&format!("{printed}\n"))?,
@@ -64,22 +50,58 @@ pub fn act(command: TraceCommand) -> Result<(), Failure> {
     }
 }
 
+/// What was written, and what of the trace was changed or left out.
+fn written(report: &ConvertReport) -> String {
+    let (c, to) = (report.counts, report.to);
+    let mut text = format!(
+        "{} requests written as {to} (read as {}: {}; {} rejected)",
+        report.written, report.from, report.reason, c.rejected
+    );
+    for (count, what) in [(c.clamped, "given their predecessor's time"), (c.wrapped, "wrapped into the drive")] {
+        if count > 0 {
+            text += &format!("; {count} {what}");
+        }
+    }
+    if c.sorted.requests > 0 {
+        text += &format!("; {}", c.sorted);
+    }
+    if report.volumes > 1 && !report.keeps_volumes {
+        let how = if report.together { "each after the other" } else { "which share addresses there" };
+        text += &format!("; {} volumes became one, {how}", report.volumes);
+    }
+    if report.left_out > 0 {
+        text += &format!("; left out: {} trims, write zeroes or flushes, which {to} has not", report.left_out);
+    }
+    if report.without_fua > 0 {
+        text += &format!("; {} writes lost their FUA, which {to} has not", report.without_fua);
+    }
+    text
+}
+
 /// The reader's options.
-fn options(reading: &Reading) -> Result<TraceOptions, Failure> {
+fn options(reading: &Reading, apart: &Apart) -> Result<TraceOptions, Failure> {
     let fault = |flag: &str, message: String| Failure::Input(format!("{flag}: {message}"));
-    let mut options =
-        TraceOptions { limit: reading.limit, device: reading.only_device.clone(), ..TraceOptions::default() };
+    let plain = TraceOptions::default();
+    let mut options = TraceOptions {
+        time_unit: reading.time_unit,
+        action: reading.action,
+        device: reading.only_device.clone(),
+        volumes: reading.volumes.unwrap_or(plain.volumes),
+        offset: reading.offset.unwrap_or(plain.offset),
+        limit: reading.limit,
+        beyond: reading.beyond.unwrap_or(plain.beyond),
+        order: reading.order.unwrap_or(plain.order),
+        sizes: reading.sizes.unwrap_or(plain.sizes),
+        ..plain
+    };
     if let Some(name) = &reading.trace_format {
         options.format = Some(name.parse().map_err(|message| fault("--trace-format", message))?);
     }
     if let Some(text) = &reading.columns {
         options.columns = Some(text.parse().map_err(|message| fault("--columns", message))?);
     }
-    if let Some(text) = &reading.speedup {
+    if let Some(text) = &apart.speedup {
         options.speedup = text.parse().map_err(|message| fault("--speedup", message))?;
     }
-    options.time_unit = reading.time_unit;
-    options.action = reading.action;
-    options.offset = reading.offset.unwrap_or(0);
     Ok(options)
 }

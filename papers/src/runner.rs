@@ -200,7 +200,9 @@ impl<'a> Runner<'a> {
         let flow = Flow { name: Some(name.to_owned()), ..Flow::default() };
         Ok(match self.trace(name)? {
             Some(path) => {
-                let trace = TraceFlow { limit: Some(limit), beyond: Some(Word(Beyond::Wrap)), ..TraceFlow::file(path) };
+                // The papers' mixes begin together, whenever their traces were recorded.
+                let beyond = Some(Word(Beyond::Wrap));
+                let trace = TraceFlow { limit: Some(limit), beyond, start_ns: Some(0), ..TraceFlow::file(path) };
                 Flow { trace: Some(trace), ..flow }
             }
             None => Flow { clone: Some(clone), ..flow },

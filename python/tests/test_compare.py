@@ -214,6 +214,22 @@ def test_a_trace_may_be_a_csv_read_by_its_columns(tmp_path: Path, monkeypatch: p
     assert "times may be in other units" in repr(fl.run(device="flin-isca18", trace={**other, "columns": other["columns"].replace("us", "ns")}))
 
 
+def test_volumes_of_a_trace_and_closed_replays(tmp_path: Path) -> None:
+    path = tmp_path / "disks.spc"
+    path.write_text("".join(f"{i % 2},{i * 16},8192,{'rw'[i % 3 == 0]},{i / 1000:.6f}\n" for i in range(400)))
+    keys = {"device": "flin-isca18", "schedulers": ["fcfs"], "requests": False}
+    shared = fl.compare(trace={"path": path}, **keys)
+    assert shared.summary.flows[0].recorded.volumes == 2
+    assert any("2 volumes share addresses" in text for _, text in shared.remarks)
+    apart = fl.compare(trace={"path": path, "volumes": "apart"}, **keys)
+    assert [flow.name for flow in apart.summary.flows] == ["disks:0", "disks:1"]
+    assert apart.summary.schedulers[0].flows[1].figures.first_arrival_ns == 1_000_000
+    closed = fl.compare(trace={"path": path, "replay": "closed", "depth": 4, "order": "sort"}, **keys)
+    assert closed.summary.flows[0].depth == 4 and closed.summary.schedulers[0].total.completed == 400
+    with pytest.raises(fl.Error, match="a depth of 4 has no meaning without replay closed"):
+        fl.compare(trace={"path": path, "depth": 4}, **keys)
+
+
 @pytest.mark.parametrize("requests, message", [
     (lambda: frame().rename(columns={"time_ns": "time"}), r"workload: has the columns time, op, .*legal columns are time_ns"),
     (lambda: frame().drop(columns="length"), "legal columns are"),

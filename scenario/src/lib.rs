@@ -16,6 +16,7 @@
 //! assign          keys set by their path
 //! resolve         defaults, ranges
 //! recording       the head of a record of a served drive
+//! recorded        the volumes of traces, and how far apart flows were recorded
 //! changes         what was changed of it while it was recorded
 //! spare           further flows of a served drive
 //! required        keys that a device must have
@@ -46,6 +47,7 @@ mod host;
 mod limits;
 mod names;
 mod preset;
+mod recorded;
 mod recording;
 mod required;
 mod resolve;
@@ -73,7 +75,7 @@ pub use host::{BackgroundKeys, CompletionWord, Host, PredictorWord, WindowKey, W
 pub use preset::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
 pub use resolve::{FlowPlan, FlowSource};
 pub use scheduler::{Mix, SchedulerChoice};
-pub use trace::{Speedup, TraceFlow};
+pub use trace::{Replay, Speedup, TraceFlow};
 pub use value::{Latency, Limit};
 pub use words::{DriveState, Protocol, Service, Victim, Word};
 
@@ -82,6 +84,7 @@ use flashlane_sched::catalogue::Catalogue;
 use flashlane_ssd::config::Config;
 use hash::TraceHashes;
 use host::BufferOf;
+use recorded::Looks;
 
 /// The schedulers of a scenario that names none: the first three each add a decision to the one before, the last is fair between flows. On
 /// a trace that keeps some chips busy they differ; `sprinkler` seldom does from the third, as few groups form.
@@ -113,6 +116,8 @@ pub struct Scenario {
     catalogue: Arc<Catalogue>,
     /// Hashes of the traces read so far, shared with copies of the scenario.
     traces: Arc<TraceHashes>,
+    /// What was found in traces, shared likewise.
+    looks: Arc<Looks>,
     state_file: Option<PathBuf>,
     /// What it says besides, if it is a record.
     recording: Option<Arc<Recording>>,
@@ -159,6 +164,7 @@ impl Scenario {
             folder: PathBuf::new(),
             catalogue: Arc::new(Catalogue::shipped()),
             traces: Arc::default(),
+            looks: Arc::default(),
             state_file: None,
             recording: None,
         }

@@ -234,6 +234,15 @@ fn range(flow: &Flow, i: usize, flows: u64, drive: &Drive) -> Result<ByteRange, 
 }
 
 impl FlowPlan {
+    /// The number of requests that it keeps outstanding, if it is a closed loop.
+    pub fn closed_depth(&self) -> Option<u32> {
+        match &self.source {
+            FlowSource::Trace(_, trace) => trace.closed_depth(),
+            FlowSource::Synthetic(spec) => spec.closed_depth(),
+            FlowSource::Clone(_) | FlowSource::Inline(_) => None,
+        }
+    }
+
     /// Its part of the drive in the form that sources use.
     pub fn address_range(&self, page_bytes: u32) -> AddressRange {
         AddressRange { start_bytes: self.range.offset, bytes: self.range.length, page_bytes }

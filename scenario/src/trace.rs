@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
-use flashlane_trace::{Action, Beyond, Sizes, TimeOrder, TimeUnit, TraceOptions};
+use flashlane_core::choices;
+use flashlane_trace::{Action, Beyond, Sizes, TimeOrder, TimeUnit, TraceOptions, Volumes};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -53,6 +54,16 @@ pub struct TraceFlow {
     /// `issue`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<Word<Action>>,
+    /// What the volumes (disks, ASUs, devices) of the file share. Default `overlaid`: addresses. With `apart` each is a flow of its own, called
+    /// `FLOW:VOLUME`, with all keys of this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub volumes: Option<Word<Volumes>>,
+    /// When its requests are sent. Default `open`: when the trace says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Word<Replay>>,
+    /// `replay = "closed"`: the number of requests that it keeps outstanding, 1 to 65536.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
     /// Requests beyond the flow's range. Default `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beyond: Option<Word<Beyond>>,
@@ -65,7 +76,26 @@ pub struct TraceFlow {
     /// The largest legal request, bytes. Default 67108864 (64 MiB).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_request_bytes: Option<u64>,
+    /// The volume of the file that this flow has of those that are apart; made, never read.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Vec<u8>>,
+    /// The recorded time that is the beginning, if that is not the first request's; found before a run.
+    #[serde(skip)]
+    pub origin_ns: Option<u64>,
 }
+
+choices! {
+    /// When the requests of a trace are sent.
+    pub enum Replay {
+        /// When the trace says, however long the drive takes.
+        Open = "open",
+        /// In the order of the trace, each as soon as fewer than `depth` are outstanding.
+        Closed = "closed",
+    }
+}
+
+/// The most requests that a closed replay keeps outstanding.
+const DEEPEST: u32 = 65_536;
 
 impl TraceFlow {
     /// The file, replayed with default options.
@@ -73,8 +103,35 @@ impl TraceFlow {
         TraceFlow { path: path.into(), ..TraceFlow::default() }
     }
 
+    /// The number of requests that it keeps outstanding; none if they are sent when the trace says.
+    pub fn closed_depth(&self) -> Option<u32> {
+        self.depth.filter(|_| self.replay == Some(Word(Replay::Closed)))
+    }
+
+    /// Refuses keys of a closed replay that do not go together.
+    fn check_replay(&self) -> Result<(), (&'static str, String)> {
+        let depths = format!("1 to {DEEPEST} requests outstanding");
+        match (self.replay == Some(Word(Replay::Closed)), self.depth) {
+            (false, Some(depth)) => Err((
+                "depth",
+                format!("a depth of {depth} has no meaning without replay closed; legal is both, or neither"),
+            )),
+            (true, None) => Err(("replay", format!("closed needs a depth of {depths}"))),
+            (true, Some(depth)) if !(1..=DEEPEST).contains(&depth) => {
+                Err(("depth", format!("a depth of {depth} is none that a closed replay can keep; legal is {depths}")))
+            }
+            (true, _) if self.speedup.is_some() => {
+                let message =
+                    "has no meaning with replay closed, which does not use the times of the trace; leave it out";
+                Err(("speedup", message.to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The options in the reader's form; an error names the key and says what is legal.
     pub fn options(&self) -> Result<TraceOptions, (&'static str, String)> {
+        self.check_replay()?;
         let plain = TraceOptions::default();
         let format = match &self.format {
             Some(name) => Some(name.parse().map_err(|message: String| ("format", message))?),
@@ -99,6 +156,9 @@ impl TraceFlow {
             loops: self.loops.unwrap_or(plain.loops),
             device: self.device.clone(),
             action: self.action.map(|word| word.0),
+            volumes: self.volumes.map_or(plain.volumes, |word| word.0),
+            part: self.part.clone(),
+            origin_ns: self.origin_ns,
             beyond: self.beyond.map_or(plain.beyond, |word| word.0),
             order: self.order.map_or(plain.order, |word| word.0),
             sizes: self.sizes.map_or(plain.sizes, |word| word.0),

@@ -124,6 +124,7 @@ pub(super) fn compare_counted(
             let of_record = prepared.notes().iter().map(|note| ("record".to_owned(), note.clone()));
             remarks =
                 of_record.chain(named.filter_map(|(flow, text)| Some((flow.name.clone(), text.clone()?)))).collect();
+            remarks.extend(prepared.distances.iter().cloned());
         }
         let alone: Option<Vec<FlowMetrics>> = prepared.alone.as_ref().map(|_| {
             (0..prepared.flows.len()).filter_map(|flow| of(Some(flow)).map(|o| o.flows[flow].clone())).collect()
@@ -247,21 +248,23 @@ fn drive_state(precondition: Precondition) -> String {
 
 /// The description of a flow for the results.
 fn flow_info(plan: &FlowPlan) -> FlowInfo {
-    let (workload, depth, sequential) = match &plan.source {
+    let (workload, sequential) = match &plan.source {
         FlowSource::Trace(path, trace) => {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-            let speed = trace.speedup.as_ref().map(|s| format!(" at {}x", s.0)).unwrap_or_default();
-            (format!("{name}{speed}"), None, false)
+            let volume = trace.part.as_ref().map(|name| format!(", volume {}", String::from_utf8_lossy(name)));
+            let speed = trace.speedup.as_ref().map(|s| format!(" at {}x", s.0));
+            let closed = trace.closed_depth().map(|depth| format!(", {depth} outstanding"));
+            (format!("{name}{}", [volume, speed, closed].into_iter().flatten().collect::<String>()), false)
         }
-        FlowSource::Synthetic(spec) => (spec.describe(), spec.closed_depth(), spec.is_streaming()),
-        FlowSource::Clone(spec) => (spec.describe(), None, false),
-        FlowSource::Inline(requests) => (format!("{} requests written out", requests.len()), None, false),
+        FlowSource::Synthetic(spec) => (spec.describe(), spec.is_streaming()),
+        FlowSource::Clone(spec) => (spec.describe(), false),
+        FlowSource::Inline(requests) => (format!("{} requests written out", requests.len()), false),
     };
     FlowInfo {
         name: plan.name.clone(),
         workload,
         priority: plan.priority,
-        depth,
+        depth: plan.closed_depth(),
         sequential,
         writes_per_flush: None,
         recorded: None,

@@ -9,7 +9,7 @@ use super::spool::{self, Budget, Spool, SpoolReader};
 use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
 use flashlane_report::results::Recorded;
 use flashlane_scenario::workload::scene::SceneSource;
-use flashlane_scenario::workload::synthetic::{SyntheticSource, flow_seed};
+use flashlane_scenario::workload::synthetic::{ClosedLoop, SyntheticSource, flow_seed};
 use flashlane_scenario::{FlowPlan, FlowSource};
 use flashlane_trace::rereadable;
 
@@ -22,6 +22,8 @@ pub struct Feed {
 enum Kind {
     /// The trace, and the offset added to every byte address.
     Trace(Box<SpoolReader>, u64),
+    /// The same, sent when fewer than its depth are outstanding.
+    Closed(Box<SpoolReader>, u64, ClosedLoop),
     Synthetic(Box<SyntheticSource>),
     Scene(SceneSource),
 }
@@ -63,9 +65,15 @@ impl Feed {
         let seed = flow_seed(seed, index);
         let feed = |source, closed_loop| Feed { source, closed_loop };
         Ok(match &plan.source {
-            FlowSource::Trace(..) => {
-                let reader = reader.expect("a trace has a reader");
-                feed(Kind::Trace(Box::new(reader), plan.range.offset), false)
+            FlowSource::Trace(_, trace) => {
+                let reader = Box::new(reader.expect("a trace has a reader"));
+                match trace.closed_depth() {
+                    None => feed(Kind::Trace(reader, plan.range.offset), false),
+                    Some(depth) => {
+                        let places = ClosedLoop::new(depth, 0, trace.start_ns.unwrap_or(0));
+                        feed(Kind::Closed(reader, plan.range.offset, places), true)
+                    }
+                }
             }
             FlowSource::Synthetic(spec) => {
                 feed(Kind::Synthetic(Box::new(SyntheticSource::new(spec, &range, seed)?)), spec.is_closed_loop())
@@ -83,28 +91,34 @@ impl Feed {
     /// Requests that the source left out (beyond the drive, of an illegal size), where the user asked for that, by kind.
     pub fn rejected(&self) -> [u64; Op::ALL.len()] {
         match &self.source {
-            Kind::Trace(reader, _) => reader.rejected(),
+            Kind::Trace(reader, _) | Kind::Closed(reader, ..) => reader.rejected(),
             Kind::Synthetic(_) | Kind::Scene(_) => [0; Op::ALL.len()],
         }
     }
 
     /// Remarks of a trace's reader for the user: the format it chose and the requests it changed.
     pub fn remarks(&self) -> Option<String> {
-        let Kind::Trace(reader, _) = &self.source else { return None };
-        Some(reader.remarks())
+        Some(self.reader()?.remarks())
     }
 
     /// The rate of a trace as it was recorded.
     pub fn recorded(&self) -> Option<Recorded> {
-        let Kind::Trace(reader, _) = &self.source else { return None };
-        Some(reader.recorded())
+        Some(self.reader()?.recorded())
+    }
+
+    /// The reader of its trace, if it has one.
+    fn reader(&self) -> Option<&SpoolReader> {
+        match &self.source {
+            Kind::Trace(reader, _) | Kind::Closed(reader, ..) => Some(reader),
+            Kind::Synthetic(_) | Kind::Scene(_) => None,
+        }
     }
 
     /// Number of requests that it yields until `end`, after `issued` until `now`: as the source says, or estimated from how far it has
     /// come; 0 while nothing is known.
     pub(super) fn expected(&self, issued: u64, now: Time, end: Time) -> u64 {
         let (whole, end) = match &self.source {
-            Kind::Trace(reader, _) => (reader.expected(), end),
+            Kind::Trace(reader, _) | Kind::Closed(reader, ..) => (reader.expected(), end),
             Kind::Scene(source) => (issued + source.left(), end),
             Kind::Synthetic(source) => (issued.saturating_add(source.left()), end.min(source.end())),
         };
@@ -124,10 +138,17 @@ impl Source for Feed {
         match &mut self.source {
             Kind::Trace(source, start_bytes) => {
                 let produced = source.next_request(arrival)?;
-                if let (Produced::Request, Span::Bytes { offset, .. }) = (produced, &mut arrival.extent)
-                    && !matches!(arrival.op, Op::Flush)
-                {
-                    *offset += *start_bytes;
+                if produced == Produced::Request {
+                    moved(arrival, *start_bytes);
+                }
+                Ok(produced)
+            }
+            Kind::Closed(source, start_bytes, places) => {
+                let Some(at) = places.next() else { return Ok(Produced::Await) };
+                let produced = source.next_request(arrival)?;
+                if produced == Produced::Request {
+                    arrival.at = Time::from_ns(at);
+                    moved(arrival, *start_bytes);
                 }
                 Ok(produced)
             }
@@ -139,9 +160,20 @@ impl Source for Feed {
     fn completed(&mut self, now: Time) {
         match &mut self.source {
             Kind::Trace(source, _) => source.completed(now),
+            Kind::Closed(_, _, places) => places.completed(now.ns()),
             Kind::Synthetic(source) => source.completed(now),
             Kind::Scene(source) => source.completed(now),
         }
+    }
+}
+
+/// Moves the address of a request by so many bytes. A flush has none.
+#[inline(always)]
+fn moved(arrival: &mut Arrival, bytes: u64) {
+    if let Span::Bytes { offset, .. } = &mut arrival.extent
+        && !matches!(arrival.op, Op::Flush)
+    {
+        *offset += bytes;
     }
 }
 

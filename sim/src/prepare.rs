@@ -21,7 +21,7 @@ use super::state_file::StateFile;
 use super::states::States;
 use flashlane_outputs::shown;
 use flashlane_report::results::Decisions;
-use flashlane_scenario::{FlowPlan, FlowSource, ResponseFrom, Run, Scenario, SchedulerChoice};
+use flashlane_scenario::{FlowPlan, ResponseFrom, Run, Scenario, SchedulerChoice};
 
 /// A scenario prepared for its runs; it holds no error that shows without a run.
 pub struct Prepared {
@@ -50,6 +50,8 @@ pub struct Prepared {
     pub(super) states: States,
     /// What changes during a run.
     pub(super) changes: Changes,
+    /// What is to be said of when flows begin: a flow, or `traces`, and a sentence.
+    pub(super) distances: Vec<(String, String)>,
     /// Whether the summary has the scenario's hash.
     pub(super) is_hashed: bool,
 }
@@ -166,9 +168,10 @@ fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + u
 /// # Errors
 /// Anything wrong with it that shows without a run.
 pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
+    let scenario = &*scenario.with_volumes_apart()?;
     let mut config = scenario.device_config()?;
     let host = scenario.host(&config)?;
-    let flows = scenario.flows(&config)?;
+    let (flows, distances) = scenario.flows_in_time(&config)?;
     for (flow, plan) in config.flows.iter_mut().zip(&flows) {
         let page = u64::from(config.geometry.page_bytes);
         (flow.first_page, flow.pages) = ((plan.range.offset / page) as u32, (plan.range.length / page) as u32);
@@ -186,8 +189,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         return Err(scenario.key_error("run.response_from", "\"entry\"", message).into());
     }
     let baseline = baseline(scenario, &schedulers)?;
-    let closed = |flow: &FlowPlan| matches!(&flow.source, FlowSource::Synthetic(spec) if spec.is_closed_loop());
-    let closed = flows.iter().any(closed);
+    let closed = flows.iter().any(|flow| flow.closed_depth().is_some());
     let pairs = schedulers.len() > 1 && !closed;
     if let (Some(i), true) = (schedulers.iter().position(|(_, recipe)| needs_responses(catalogue, recipe)), closed) {
         let key = scheduler_key(scenario, i);
@@ -218,6 +220,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         spools,
         states,
         changes,
+        distances,
         is_hashed: true,
     })
 }

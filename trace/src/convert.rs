@@ -15,7 +15,7 @@ use super::format::outgoing::Unwritten;
 use super::input::origins;
 use super::source::TraceSource;
 use super::write::LineWriter;
-use super::{Format, TraceOptions, error};
+use super::{Format, TraceOptions, Volumes, error};
 use flashlane_core::arrival::WorkloadError;
 use flashlane_outputs::{OutFile, OutputError};
 
@@ -30,6 +30,12 @@ pub struct ConvertReport {
     pub to: Format,
     /// Counts of what was read.
     pub counts: TraceCounts,
+    /// How many volumes it is of.
+    pub volumes: u64,
+    /// Whether each request still says of which.
+    pub keeps_volumes: bool,
+    /// Whether they have one address space, each after the other.
+    pub together: bool,
     /// Requests written.
     pub written: u64,
     /// Requests left out, because the format does not have their kind (trim, write zeroes, flush).
@@ -74,7 +80,7 @@ impl From<OutputError> for ConvertError {
     }
 }
 
-/// Writes the trace at `input` to `output` as `to`, gz or zst by the extension `.gz` or `.zst`.
+/// Writes the trace at `input`, on a drive of `capacity_bytes`, to `output` as `to`, gz or zst by the extension `.gz` or `.zst`.
 ///
 /// # Errors
 /// A trace that cannot be read, or that the format cannot express, or a fault while writing.
@@ -82,13 +88,14 @@ pub fn convert(
     input: &Path,
     output: OutFile,
     options: &TraceOptions,
+    capacity_bytes: u64,
     to: Format,
 ) -> Result<ConvertReport, ConvertError> {
     if !to.writable() {
         let legal: Vec<_> = Format::ALL.into_iter().filter(|f| f.writable()).map(Format::key).collect();
         return Err(error("to", format!("`{to}` is not written; legal is one of {}", legal.join(", "))).into());
     }
-    let mut source = TraceSource::of(origins(input)?, options, u64::MAX, true)?;
+    let mut source = TraceSource::of(origins(input)?, options, capacity_bytes)?;
     let (file, pending) = output.parts();
     let compression =
         Compression::of(pending.shown()).map_err(|why| error(pending.shown().display().to_string(), why))?;
@@ -106,7 +113,20 @@ pub fn convert(
             request.fua = false;
             without_fua += 1;
         }
-        let device = source.devices().get(request.device as usize).map_or(&b""[..], Vec::as_slice);
+        let device = match options.volumes {
+            // One address space is one device.
+            Volumes::Together => {
+                request.device = 0;
+                &b""[..]
+            }
+            _ => source.devices().get(request.device as usize).map_or(&b""[..], Vec::as_slice),
+        };
+        if options.volumes == Volumes::Apart && request.device > 0 && !to.about().has_volumes {
+            let message = format!(
+                "`apart`: a {to} trace has no volumes, and this one has several; legal is overlaid or together"
+            );
+            return Err(error("volumes", message).into());
+        }
         lines.write(&request, device).map_err(|why| match why {
             Unwritten::Io(e) => ConvertError::Output(pending.fault(&e)),
             Unwritten::Illegal(why) => error(source.place(), why).into(),
@@ -121,6 +141,9 @@ pub fn convert(
         reason: recognition.to_string(),
         to,
         counts: source.counts(),
+        volumes: source.volumes(),
+        keeps_volumes: to.about().has_volumes && options.volumes != Volumes::Together,
+        together: options.volumes == Volumes::Together,
         written,
         left_out,
         without_fua,

@@ -1,5 +1,7 @@
 //! The requests that a trace source yields, and its counts.
 
+use std::fmt;
+
 use flashlane_core::Op;
 use serde::Serialize;
 
@@ -29,6 +31,33 @@ pub struct TraceCounts {
     pub clamped: u64,
     /// Of these, those wrapped into the drive.
     pub wrapped: u64,
+    /// Of these, those put before others that stand before them in the file.
+    #[serde(flatten)]
+    pub sorted: Sorted,
+}
+
+/// What sorting a trace by time has moved.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct Sorted {
+    /// Requests moved forward.
+    #[serde(rename = "sorted", skip_serializing_if = "is_zero")]
+    pub requests: u64,
+    /// The most places that one was moved.
+    #[serde(rename = "sorted_places", skip_serializing_if = "is_zero")]
+    pub places: u64,
+    /// The furthest that a time goes back behind the latest one before it, ns.
+    #[serde(rename = "sorted_back_ns", skip_serializing_if = "is_zero")]
+    pub back_ns: u64,
+}
+
+impl fmt::Display for Sorted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sorted { requests, places, back_ns } = self;
+        write!(
+            f,
+            "{requests} put before others by their times, the furthest by {places} places; times go back by at most {back_ns} ns"
+        )
+    }
 }
 
 pub(super) fn is_zero(count: &u64) -> bool {

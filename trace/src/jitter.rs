@@ -9,7 +9,8 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::error;
-use super::records::{Record, Records};
+use super::ordered::Ordered;
+use super::records::Record;
 use flashlane_core::arrival::WorkloadError;
 
 /// A second.
@@ -17,7 +18,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// The most requests held: many times what the busiest storage cluster sends in a second, and about 60 MB.
 const FULLEST: usize = 1 << 20;
 
-/// Spreads the requests of [`Records`].
+/// Spreads the requests of [`Ordered`].
 pub(super) struct Jitter {
     seed: u64,
     rng: Pcg64Mcg,
@@ -39,7 +40,7 @@ impl Jitter {
     }
 
     /// Puts the next request into `record`, with its finer time; returns false if there is none.
-    pub fn next(&mut self, records: &mut Records, record: &mut Record) -> Result<bool, WorkloadError> {
+    pub fn next(&mut self, records: &mut Ordered, record: &mut Record) -> Result<bool, WorkloadError> {
         if self.group.is_empty() {
             self.gather(records)?;
         }
@@ -49,7 +50,7 @@ impl Jitter {
     }
 
     /// Reads the requests of one second and gives them ascending times in it.
-    fn gather(&mut self, records: &mut Records) -> Result<(), WorkloadError> {
+    fn gather(&mut self, records: &mut Ordered) -> Result<(), WorkloadError> {
         let mut record = Record::NONE;
         let first = match self.ahead.take() {
             Some(record) => record,
@@ -66,7 +67,7 @@ impl Jitter {
                 let message = format!(
                     "more than {FULLEST} requests in one second; legal is up to {FULLEST} when times are whole seconds (or no jitter)"
                 );
-                return Err(error(records.place(record.at), message));
+                return Err(error(records.file().place(record.at), message));
             }
             self.group.push_back(record);
         }

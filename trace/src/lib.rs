@@ -25,9 +25,11 @@
 //! opening             format, unit, columns and action from the options and the first lines
 //! blktrace, merge     binary records; those of all CPUs merged by time
 //! records             lines + format + device filter = Records
+//! sorted, ordered     by time where the file is not
 //! jitter              whole-second times spread over their second
 //! rate                rates that show times in another unit
 //! source, counts      options, order, address, size, loops: a Source, and what it counts
+//! volumes             the devices of a trace, and where each begins
 //! stat, stat_text     what `flashlane trace stat` does
 //! convert, write      what `flashlane trace convert` does
 //! ```
@@ -50,6 +52,7 @@ mod lines;
 mod merge;
 mod opening;
 mod options;
+mod ordered;
 mod packed;
 #[cfg(test)]
 mod plain_cursor;
@@ -59,25 +62,28 @@ mod recognise;
 mod recognition;
 mod records;
 mod refuse;
+mod sorted;
 mod source;
 mod stat;
 mod stat_text;
 mod time_unit;
+mod volumes;
 mod window;
 mod write;
 
 pub use column_spec::ColumnSpec;
 pub use convert::{ConvertError, ConvertReport, convert};
-pub use counts::TraceCounts;
+pub use counts::{Sorted, TraceCounts};
 pub use format::Format;
 pub use input::{files, rereadable};
-pub use options::{Action, Beyond, JITTER_SEED, Sizes, Speedup, TimeOrder, TraceOptions};
+pub use options::{Action, Beyond, JITTER_SEED, Sizes, Speedup, TimeOrder, TraceOptions, Volumes};
 pub use rate::RecordedRate;
 pub use recognise::recognise;
 pub use recognition::Recognition;
 pub use source::TraceSource;
 pub use stat::{Gaps, Sizing, TraceStat, stat};
 pub use time_unit::TimeUnit;
+pub use volumes::{Volume, volumes};
 
 use flashlane_core::arrival::WorkloadError;
 

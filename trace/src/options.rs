@@ -3,7 +3,7 @@
 //! The defaults change nothing and tolerate nothing: real time, the whole file, once, and an error for anything
 //! irregular.
 
-use flashlane_core::{Time, choices};
+use flashlane_core::{Op, Time, choices};
 
 pub use super::action::Action;
 use super::{ColumnSpec, Format, TimeUnit, error};
@@ -120,6 +120,22 @@ choices! {
         Error = "error",
         /// The request takes the time of the one before it and is counted.
         Clamp = "clamp",
+        /// Requests are put in the order of their times, as far as 65,536 of them apart.
+        Sort = "sort",
+    }
+}
+
+choices! {
+    /// What the volumes (disks, ASUs, hosts' devices) of one trace share.
+    #[derive(Default)]
+    pub enum Volumes {
+        /// The same addresses, as if they were one.
+        #[default]
+        Overlaid = "overlaid",
+        /// One address space, in which each begins after the one before it.
+        Together = "together",
+        /// Nothing: each is a flow of its own.
+        Apart = "apart",
     }
 }
 
@@ -159,6 +175,13 @@ pub struct TraceOptions {
     pub loops: u32,
     /// Only requests of this device, named as the format names it (`2`, `hm_0`, `8,0`, `/dev/sda`).
     pub device: Option<String>,
+    /// What its volumes share. Read as one flow, volumes that are apart are overlaid.
+    pub volumes: Volumes,
+    /// Only the requests of this volume, by its name in the trace; those of the others still count for the offset, the limit and
+    /// the times, so that the flows of one trace stay as they were recorded.
+    pub part: Option<Vec<u8>>,
+    /// The recorded time, in ns, that counts as the beginning; that of the first request when absent.
+    pub origin_ns: Option<u64>,
     /// What happens to requests beyond the drive.
     pub beyond: Beyond,
     /// What happens to times that go backwards.
@@ -186,6 +209,9 @@ impl Default for TraceOptions {
             limit: None,
             loops: 1,
             device: None,
+            volumes: Volumes::Overlaid,
+            part: None,
+            origin_ns: None,
             beyond: Beyond::Error,
             order: TimeOrder::Error,
             sizes: Sizes::Error,
@@ -200,6 +226,11 @@ impl Default for TraceOptions {
 pub(super) const LATEST_NS: u64 = Time::LAST.ns();
 
 impl TraceOptions {
+    /// Whether a request may have this length. A flush has none, and a trim has no largest.
+    pub(super) fn takes(&self, op: Op, length: u64) -> bool {
+        op == Op::Flush || length > 0 && (op.unmaps() || length <= self.max_request_bytes)
+    }
+
     /// Refuses values outside their legal range.
     pub(super) fn check(&self) -> Result<(), WorkloadError> {
         if self.loops == 0 {

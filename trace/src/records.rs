@@ -4,6 +4,7 @@
 //! that names place, value and what is legal. Must never know the drive, nor change times and sizes.
 
 use flashlane_core::Op;
+use rustc_hash::FxHashMap;
 
 use super::cursor::{Cursor, Fault};
 use super::format::LineReader;
@@ -27,7 +28,7 @@ pub(super) struct Record {
     pub op: Op,
     /// Of a write: with force unit access.
     pub fua: bool,
-    /// The index of its device among those met so far, if devices are distinguished (else 0).
+    /// The index of its device among those met so far.
     pub device: u32,
     /// Its place, for [`Records::place`].
     pub at: At,
@@ -63,7 +64,7 @@ pub(super) struct Records {
     how: How,
     stream: Stream,
     filter: Option<Vec<u8>>,
-    devices: Option<Devices>,
+    devices: Devices,
     /// The request whose flush was the last record.
     flushed_before: Option<Box<Record>>,
     /// The counts of earlier passes.
@@ -92,15 +93,20 @@ impl Stream {
 #[derive(Default)]
 struct Devices {
     names: Vec<Vec<u8>>,
-    numbers: std::collections::HashMap<Vec<u8>, u32>,
+    numbers: FxHashMap<Vec<u8>, u32>,
     last: u32,
 }
 
 impl Devices {
+    #[inline]
     fn number(&mut self, name: &[u8]) -> u32 {
         if self.names.get(self.last as usize).is_some_and(|last| last == name) {
             return self.last;
         }
+        self.other(name)
+    }
+
+    fn other(&mut self, name: &[u8]) -> u32 {
         self.last = match self.numbers.get(name) {
             Some(number) => *number,
             None => {
@@ -115,8 +121,8 @@ impl Devices {
 }
 
 impl Records {
-    /// Opens a trace. With `tell_devices` every record has the index of its device.
-    pub fn open(origins: Vec<Origin>, options: &TraceOptions, tell_devices: bool) -> Result<Self, WorkloadError> {
+    /// Opens a trace. The device that is [wanted](TraceOptions::part) has the index 0.
+    pub fn open(origins: Vec<Origin>, options: &TraceOptions) -> Result<Self, WorkloadError> {
         options.check()?;
         let first = &origins[0];
         let lines = Lines::new(first.name(), first.open()?);
@@ -126,13 +132,17 @@ impl Records {
             _ => Stream::Text(lines, LineReader::new(recognition.format, &how)),
         };
         let filter = options.device.as_ref().map(|name| (recognition.format.about().device)(name));
+        let mut devices = Devices::default();
+        if let Some(part) = &options.part {
+            devices.number(part);
+        }
         Ok(Records {
             origins,
             recognition,
             how,
             stream,
             filter,
-            devices: tell_devices.then(Devices::default),
+            devices,
             flushed_before: None,
             earlier: LineCounts::default(),
             skipped: 0,
@@ -226,7 +236,7 @@ impl Records {
                 }
                 self.passed = true;
             }
-            let device = self.devices.as_mut().map_or(0, |devices| devices.number(device));
+            let device = self.devices.number(device);
             let RawRecord { time_ns, offset, length, op, fua, preflush, .. } = raw;
             *record = Record { time_ns, offset, length, op, fua, device, at };
             if preflush {
@@ -284,7 +294,7 @@ impl Records {
 
     /// The names of the devices met so far, in the order of [`Record::device`].
     pub fn devices(&self) -> &[Vec<u8>] {
-        self.devices.as_ref().map_or(&[], |devices| &devices.names)
+        &self.devices.names
     }
 }
 

@@ -11,20 +11,24 @@ use flashlane_core::{Op, Time};
 use super::counts::{AdaptedRequest, TraceCounts};
 use super::input::{Origin, origins};
 use super::jitter::Jitter;
-use super::options::{Beyond, LATEST_NS, Sizes, TimeOrder, TraceOptions};
+use super::options::{Beyond, LATEST_NS, Sizes, TimeOrder, TraceOptions, Volumes};
+use super::ordered::Ordered;
 use super::recognition::Recognition;
 use super::records::{At, Record, Records};
+use super::volumes::starts;
 use super::{TimeUnit, error};
 use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
 
 /// A trace file as a [`Source`].
 pub struct TraceSource {
-    records: Records,
+    records: Ordered,
     jitter: Option<Jitter>,
     options: TraceOptions,
     capacity_bytes: u64,
     counts: TraceCounts,
     pass: Pass,
+    /// Where the addresses of each device begin, by its index; none: all at 0.
+    starts: Vec<u64>,
     loops_left: u32,
     /// Whether times count from the start of the run, and there may be no request.
     is_recording: bool,
@@ -36,17 +40,19 @@ pub struct TraceSource {
 /// The state of one pass over the trace.
 #[derive(Clone, Copy, Default)]
 struct Pass {
-    /// The time in the run at which its first request arrives.
+    /// The time in the run at which it begins.
     start_ns: u64,
-    /// The file's time of its first request.
+    /// The file's time that is there.
     origin_ns: u64,
+    /// The time in the run at which its first request arrives.
+    first_at_ns: u64,
     /// The file's time of its last request.
     last_ns: u64,
     /// The time in the run at which that request arrives.
     last_at_ns: u64,
     /// Number of requests skipped.
     passed_over: u64,
-    /// Number of requests read.
+    /// Number of requests read, those of other volumes too.
     requests: u64,
 }
 
@@ -62,7 +68,7 @@ impl TraceSource {
     /// `path` is a file (plain or compressed), or for a binary blktrace also the directory of its per-CPU files, their base
     /// name, or `BASE.blktrace.*`.
     pub fn open(path: &Path, options: &TraceOptions, capacity_bytes: u64) -> Result<TraceSource, WorkloadError> {
-        TraceSource::of(origins(path)?, options, capacity_bytes, false)
+        TraceSource::of(origins(path)?, options, capacity_bytes)
     }
 
     /// Opens several files that are one trace: the per-CPU files of a binary blktrace.
@@ -75,7 +81,7 @@ impl TraceSource {
             return Err(error("trace", "no file; legal is at least one"));
         }
         let origins = paths.iter().map(|path| Origin::file(path.to_path_buf())).collect();
-        TraceSource::of(origins, options, capacity_bytes, false)
+        TraceSource::of(origins, options, capacity_bytes)
     }
 
     /// A trace in memory; messages call it `name`. Never panics, whatever the bytes.
@@ -85,28 +91,32 @@ impl TraceSource {
         options: &TraceOptions,
         capacity_bytes: u64,
     ) -> Result<TraceSource, WorkloadError> {
-        TraceSource::of(vec![Origin::Bytes(name.to_owned(), bytes.into())], options, capacity_bytes, false)
+        TraceSource::of(vec![Origin::Bytes(name.to_owned(), bytes.into())], options, capacity_bytes)
     }
 
-    /// Opens `origins`; with `tell_devices` requests have the index of their device.
+    /// Opens `origins`.
     pub(super) fn of(
         origins: Vec<Origin>,
         options: &TraceOptions,
         capacity_bytes: u64,
-        tell_devices: bool,
     ) -> Result<TraceSource, WorkloadError> {
-        let records = Records::open(origins, options, tell_devices)?;
+        let starts = match options.volumes {
+            Volumes::Together => starts(&origins, options)?,
+            Volumes::Overlaid | Volumes::Apart => Vec::new(),
+        };
+        let records = Records::open(origins, options)?;
         // Requests of a whole second would arrive in one burst.
         let is_recording = records.recognition().format.about().is_recording;
         let coarse = records.recognition().format.about().resolution_ns >= TimeUnit::S.ns();
         let jitter = options.jitter_seed.filter(|_| coarse).map(Jitter::new);
         Ok(TraceSource {
-            records,
+            records: Ordered::new(records, options.order),
             jitter,
             options: options.clone(),
             capacity_bytes,
             counts: TraceCounts::default(),
             pass: Pass { start_ns: options.start.ns(), ..Pass::default() },
+            starts,
             loops_left: options.loops - 1,
             is_recording,
             state: State::Reading,
@@ -116,23 +126,24 @@ impl TraceSource {
 
     /// The trace's format and why it was chosen.
     pub fn recognition(&self) -> &Recognition {
-        self.records.recognition()
+        self.records.file().recognition()
     }
 
     /// The unit in which its times are read.
     pub fn time_unit(&self) -> TimeUnit {
-        self.records.time_unit()
+        self.records.file().time_unit()
     }
 
     /// Counts of what was read so far.
     pub fn counts(&self) -> TraceCounts {
-        let counts = self.records.counts();
+        let counts = self.records.file().counts();
         TraceCounts {
             lines: counts.lines,
             skipped: counts.skipped,
-            filtered: counts.filtered,
+            filtered: counts.filtered + self.counts.filtered,
             stacked: counts.stacked,
             cut_off: counts.cut_off,
+            sorted: self.records.sorted(),
             ..self.counts
         }
     }
@@ -146,7 +157,7 @@ impl TraceSource {
     /// The share of the trace that was read so far, 0 to 1: of the bytes of its files as they are stored, which are read in
     /// large pieces, or of the requests that the options ask for.
     pub fn share_read(&self) -> f64 {
-        let (read, of) = self.records.bytes_read();
+        let (read, of) = self.records.file().bytes_read();
         let bytes = if of == 0 { 1.0 } else { read as f64 / of as f64 };
         let requests = self.options.limit.map_or(0.0, |limit| self.pass.requests as f64 / limit.max(1) as f64);
         let loops = f64::from(self.options.loops);
@@ -157,12 +168,32 @@ impl TraceSource {
     /// The place of the last request in the file.
     #[cold]
     pub(super) fn place(&self) -> String {
-        self.at.map_or_else(String::new, |at| self.records.place(at))
+        self.at.map_or_else(String::new, |at| self.records.file().place(at))
+    }
+
+    /// The recorded time of the first request, in ns, on the file's own time axis; none if there is no request.
+    pub fn first_recorded(&mut self) -> Option<u64> {
+        // What is wrong with the trace is said where it is replayed.
+        let mut request = AdaptedRequest::NONE;
+        let _ = self.next_into(&mut request);
+        (self.pass.requests > 0).then_some(self.pass.origin_ns)
+    }
+
+    /// Whether a request was recorded at this time of the file's, ns, or later.
+    pub fn reaches(&mut self, recorded_ns: u64) -> bool {
+        let mut request = AdaptedRequest::NONE;
+        while matches!(self.next_into(&mut request), Ok(true)) && self.pass.last_ns < recorded_ns {}
+        self.pass.requests > 0 && self.pass.last_ns >= recorded_ns
+    }
+
+    /// How many volumes the requests read so far are of.
+    pub fn volumes(&self) -> u64 {
+        if self.options.part.is_some() { 1 } else { self.devices().len() as u64 }
     }
 
     /// The names of the devices met so far, in the order of [`AdaptedRequest::device`].
     pub(super) fn devices(&self) -> &[Vec<u8>] {
-        self.records.devices()
+        self.records.file().devices()
     }
 
     /// The next request with all options applied; `None` at the end. After an error, every call returns that error.
@@ -216,12 +247,23 @@ impl TraceSource {
                 self.pass.passed_over += 1;
                 continue;
             }
-            let at_ns = self.time(&record)?;
-            self.counts.requests += 1;
+            let (at_ns, is_clamped) = self.time(&record)?;
             self.pass.requests += 1;
+            if self.options.part.is_some() && record.device != 0 {
+                self.counts.filtered += 1;
+                continue;
+            }
+            self.counts.requests += 1;
+            self.counts.clamped += u64::from(is_clamped);
             let Record { op, fua, device, length, .. } = record;
             if (length == 0 || length > self.options.max_request_bytes) && self.rejects_size(&record)? {
                 continue;
+            }
+            if let Some(start) = self.starts.get(device as usize)
+                && op != Op::Flush
+            {
+                // Its volume's addresses were found to fit.
+                record.offset = record.offset.saturating_add(*start);
             }
             let end = record.offset.checked_add(length);
             let offset = if end.is_some_and(|end| end <= self.capacity_bytes) {
@@ -238,25 +280,30 @@ impl TraceSource {
         }
     }
 
-    /// The time in the run at which a request arrives; checks the order.
+    /// The time in the run at which a request arrives, and whether that is not its own; checks the order.
     #[inline]
-    fn time(&mut self, record: &Record) -> Result<u64, WorkloadError> {
+    fn time(&mut self, record: &Record) -> Result<(u64, bool), WorkloadError> {
         let pass = &mut self.pass;
-        if pass.requests == 0 {
-            pass.origin_ns = if self.is_recording { 0 } else { record.time_ns };
+        let is_first = pass.requests == 0;
+        if is_first {
+            // Later loops follow the one before, whatever the file's times.
+            let origin = self.options.origin_ns.filter(|_| self.loops_left + 1 == self.options.loops);
+            pass.origin_ns = if self.is_recording { 0 } else { origin.unwrap_or(record.time_ns).min(record.time_ns) };
         } else if record.time_ns < pass.last_ns {
-            if self.options.order == TimeOrder::Error {
+            if self.options.order != TimeOrder::Clamp {
                 return Err(self.backwards(record));
             }
-            self.counts.clamped += 1;
-            return Ok(self.pass.last_at_ns);
+            return Ok((self.pass.last_at_ns, true));
         }
         let span = self.options.speedup.apply(record.time_ns - pass.origin_ns);
         match span.and_then(|span| span.checked_add(pass.start_ns)) {
             Some(at) if at <= LATEST_NS => {
+                if is_first {
+                    pass.first_at_ns = at;
+                }
                 pass.last_ns = record.time_ns;
                 pass.last_at_ns = at;
-                Ok(at)
+                Ok((at, false))
             }
             _ => {
                 let origin = pass.origin_ns;
@@ -264,7 +311,7 @@ impl TraceSource {
                     "a time {} ns after the first request; legal is up to {LATEST_NS} ns after start, speed-up and loops",
                     record.time_ns - origin
                 );
-                Err(error(self.records.place(record.at), message))
+                Err(error(self.records.file().place(record.at), message))
             }
         }
     }
@@ -273,16 +320,16 @@ impl TraceSource {
     fn backwards(&self, record: &Record) -> WorkloadError {
         let back = self.pass.last_ns - record.time_ns;
         let message = format!(
-            "the time {} ns goes back by {back} ns; legal are times in ascending order (or clamp: the time of the request before)",
+            "the time {} ns goes back by {back} ns; legal are times in ascending order (or clamp: the time of the request before; or sort: by time)",
             record.time_ns
         );
-        error(self.records.place(record.at), message)
+        error(self.records.file().place(record.at), message)
     }
 
-    /// Refuses or rejects an unusual size; returns whether it is rejected. A flush has no size, and a trim has no largest.
+    /// Refuses or rejects an unusual size; returns whether it is rejected.
     #[cold]
     fn rejects_size(&mut self, record: &Record) -> Result<bool, WorkloadError> {
-        if record.op == Op::Flush || record.op.unmaps() && record.length > 0 {
+        if self.options.takes(record.op, record.length) {
             return Ok(false);
         }
         if self.options.sizes == Sizes::Reject {
@@ -294,7 +341,7 @@ impl TraceSource {
             false => format!("1 to {} bytes", self.options.max_request_bytes),
         };
         let message = format!("a size of {} bytes; legal is {legal} (or reject: left out and counted)", record.length);
-        Err(error(self.records.place(record.at), message))
+        Err(error(self.records.file().place(record.at), message))
     }
 
     /// Refuses, rejects or wraps an address.
@@ -318,7 +365,7 @@ impl TraceSource {
                     "bytes {offset} to {last} lie beyond the part of the drive that the flow may use; legal is below {capacity} (or \
                      {wraps}reject: left out and counted)"
                 );
-                Err(error(self.records.place(record.at), message))
+                Err(error(self.records.file().place(record.at), message))
             }
         }
     }
@@ -333,7 +380,7 @@ impl TraceSource {
                 return Ok(false);
             }
             return Err(match pass.passed_over {
-                0 => self.records.nothing(),
+                0 => self.records.file().nothing(),
                 n => error(
                     "offset",
                     format!("`{}` passes over all {n} requests; legal is 0 to {}", self.options.offset, n - 1),
@@ -344,7 +391,7 @@ impl TraceSource {
             return Ok(false);
         }
         self.loops_left -= 1;
-        let gap = (pass.last_at_ns - pass.start_ns).checked_div(pass.requests - 1).unwrap_or(0);
+        let gap = (pass.last_at_ns - pass.first_at_ns).checked_div(pass.requests - 1).unwrap_or(0);
         self.pass = Pass { start_ns: pass.last_at_ns.saturating_add(gap), ..Pass::default() };
         self.records.rewind()?;
         if let Some(jitter) = &mut self.jitter {

@@ -1,12 +1,13 @@
 //! Statistics of a trace: one pass, in memory bounded by the addresses it touches.
 //!
-//! Counts, sums, sizes and addresses are exact; percentiles of gaps are exact to three significant digits. Equal
-//! addresses of different devices count as different. Must never know a drive: all requests are counted as they are.
+//! Counts, sums, sizes and addresses are exact; percentiles of gaps are exact to three significant digits. Equal addresses of
+//! different volumes are the same where a run has them overlaid, so that footprints are those of the run. Must never know a drive beyond its size.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use flashlane_core::Op;
+use flashlane_core::choice::Choice;
 use hdrhistogram::Histogram;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -14,7 +15,7 @@ use serde::Serialize;
 use super::counts::{AdaptedRequest, TraceCounts, is_zero};
 use super::input::{Origin, origins};
 use super::source::TraceSource;
-use super::{Format, RecordedRate, Speedup, TimeUnit, TraceOptions, error};
+use super::{Format, RecordedRate, TimeUnit, TraceOptions, Volumes, error};
 use flashlane_core::arrival::WorkloadError;
 
 /// The page size for footprint and re-writes.
@@ -107,10 +108,14 @@ pub struct TraceStat {
     pub fua_writes: u64,
     /// From the first arrival to the last, seconds, after the speed-up.
     pub span_s: f64,
-    /// Requests of any kind per second over the span; zero when it has no length.
+    /// Reads and writes per second over the span, without those of its first instant, as a run counts what it is offered: n requests are n - 1
+    /// gaps. Zero when it has no length.
     pub rate_iops: f64,
-    /// Bytes that are read and written per second over the span.
+    /// Bytes that these read and write per second.
     pub rate_bytes_per_s: f64,
+    /// The same of trims, write zeroes and flushes; absent without them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_commands: Option<f64>,
     /// Most requests in any second counted from the first arrival.
     pub peak_iops: u64,
     /// First byte touched.
@@ -119,6 +124,12 @@ pub struct TraceStat {
     pub end_byte: u64,
     /// Bytes of the 4 KiB pages read or written, each counted once.
     pub footprint_bytes: u64,
+    /// What the volumes of the trace share; absent if there is one, as is the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub volumes: Option<&'static str>,
+    /// The footprint with an address space for each volume.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub footprint_apart_bytes: Option<u64>,
     /// Gaps between arrivals.
     pub gaps: Gaps,
     /// Share of reads and writes that start where the one before on the same device ended.
@@ -129,9 +140,12 @@ pub struct TraceStat {
     pub unaligned_share: f64,
 }
 
-/// Reads the trace at `path` once and returns its statistics.
-pub fn stat(path: &Path, options: &TraceOptions) -> Result<TraceStat, WorkloadError> {
-    measure(origins(path)?, path.display().to_string(), options)
+/// Reads the trace at `path` and returns its statistics on a drive of `capacity_bytes`, which may be `u64::MAX`.
+///
+/// # Errors
+/// A trace that cannot be read, or that has nothing left under these options.
+pub fn stat(path: &Path, options: &TraceOptions, capacity_bytes: u64) -> Result<TraceStat, WorkloadError> {
+    measure(origins(path)?, path.display().to_string(), options, capacity_bytes)
 }
 
 impl TraceStat {
@@ -144,12 +158,17 @@ impl TraceStat {
 
     /// Statistics of a trace in memory.
     pub fn of_bytes(name: &str, bytes: &[u8], options: &TraceOptions) -> Result<TraceStat, WorkloadError> {
-        measure(vec![Origin::Bytes(name.to_owned(), bytes.into())], name.to_owned(), options)
+        measure(vec![Origin::Bytes(name.to_owned(), bytes.into())], name.to_owned(), options, u64::MAX)
     }
 }
 
-fn measure(origins: Vec<Origin>, file: String, options: &TraceOptions) -> Result<TraceStat, WorkloadError> {
-    let mut source = TraceSource::of(origins, options, u64::MAX, true)?;
+fn measure(
+    origins: Vec<Origin>,
+    file: String,
+    options: &TraceOptions,
+    capacity_bytes: u64,
+) -> Result<TraceStat, WorkloadError> {
+    let mut source = TraceSource::of(origins, options, capacity_bytes)?;
     let mut collector = StatCollector::new();
     while let Some(request) = source.next_adapted()? {
         collector.add(request);
@@ -157,7 +176,7 @@ fn measure(origins: Vec<Origin>, file: String, options: &TraceOptions) -> Result
     if collector.first_ns.is_none() {
         return Err(error(file, "every request was rejected; legal is a trace with at least one that is not"));
     }
-    Ok(collector.finish(file, &source, options.speedup))
+    Ok(collector.finish(file, &source, options))
 }
 
 /// Counts of one device.
@@ -174,6 +193,38 @@ struct Block {
     written: [u64; WORDS],
 }
 
+/// Pages of a trace, each counted once.
+#[derive(Clone, Copy, Default)]
+struct Pages {
+    touched: u64,
+    written: u64,
+}
+
+impl Pages {
+    /// Those of these blocks, of which no two have the same.
+    fn of<'a>(blocks: impl Iterator<Item = &'a Block>) -> Pages {
+        let bits = |words: &[u64; WORDS]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+        // Sums do not depend on the order of a map.
+        blocks.fold(Pages::default(), |sum, block| Pages {
+            touched: sum.touched + bits(&block.touched),
+            written: sum.written + bits(&block.written),
+        })
+    }
+}
+
+/// The pages of all devices at the same addresses.
+fn overlaid(blocks: &FxHashMap<(u32, u64), Block>) -> Pages {
+    let mut shared: FxHashMap<u64, Block> = FxHashMap::default();
+    for ((_, number), block) in blocks {
+        let all = shared.entry(*number).or_default();
+        for word in 0..WORDS {
+            all.touched[word] |= block.touched[word];
+            all.written[word] |= block.written[word];
+        }
+    }
+    Pages::of(shared.values())
+}
+
 /// Sums over one pass.
 struct StatCollector {
     /// Requests of a size, by operation.
@@ -187,6 +238,10 @@ struct StatCollector {
     zero_gaps: u64,
     first_ns: Option<u64>,
     last_ns: u64,
+    /// Reads and writes after the first instant, their bytes, and other requests after it.
+    later: u64,
+    later_bytes: u64,
+    later_commands: u64,
     second: u64,
     in_second: u64,
     peak: u64,
@@ -195,7 +250,6 @@ struct StatCollector {
     sequential: u64,
     unaligned: u64,
     written_pages: u64,
-    rewritten_pages: u64,
 }
 
 impl StatCollector {
@@ -212,6 +266,9 @@ impl StatCollector {
             zero_gaps: 0,
             first_ns: None,
             last_ns: 0,
+            later: 0,
+            later_bytes: 0,
+            later_commands: 0,
             second: 0,
             in_second: 0,
             peak: 0,
@@ -220,13 +277,12 @@ impl StatCollector {
             sequential: 0,
             unaligned: 0,
             written_pages: 0,
-            rewritten_pages: 0,
         }
     }
 
     fn add(&mut self, r: AdaptedRequest) {
         *self.sizes[r.op.index()].entry(r.length).or_default() += 1;
-        self.time(r.at_ns);
+        self.time(&r);
         self.fua_writes += u64::from(r.fua);
         let end = r.offset + r.length;
         if r.op != Op::Flush {
@@ -252,8 +308,14 @@ impl StatCollector {
         &mut self.devices[number]
     }
 
-    fn time(&mut self, at_ns: u64) {
+    fn time(&mut self, r: &AdaptedRequest) {
+        let at_ns = r.at_ns;
         let first = *self.first_ns.get_or_insert(at_ns);
+        match r.op.is_data() {
+            _ if at_ns == first => {}
+            true => (self.later, self.later_bytes) = (self.later + 1, self.later_bytes + r.length),
+            false => self.later_commands += 1,
+        }
         if self.peak > 0 {
             let gap = at_ns - self.last_ns;
             let recorded = self.gaps.record(gap);
@@ -283,14 +345,13 @@ impl StatCollector {
             block.touched[word] |= bits;
             if op == Op::Write {
                 self.written_pages += u64::from(count);
-                self.rewritten_pages += u64::from((block.written[word] & bits).count_ones());
                 block.written[word] |= bits;
             }
             page = last + 1;
         }
     }
 
-    fn finish(mut self, file: String, source: &TraceSource, speedup: Speedup) -> TraceStat {
+    fn finish(mut self, file: String, source: &TraceSource, options: &TraceOptions) -> TraceStat {
         let [reads, writes, trims, zeroes, flushes] = std::mem::take(&mut self.sizes).map(BTreeMap::from_iter);
         let mut both = reads.clone();
         for (size, count) in &writes {
@@ -304,11 +365,11 @@ impl StatCollector {
         let [trims, write_zeroes] = [trims, zeroes].map(|table| sizing(&table));
         let flushes = flushes.values().sum();
         let requests = all.requests + trims.requests + write_zeroes.requests + flushes;
-        let recorded = RecordedRate { requests, bytes: all.bytes, span_ns: span_ns * speedup.factor() };
+        let recorded = RecordedRate { requests, bytes: all.bytes, span_ns: span_ns * options.speedup.factor() };
         let per_second = |amount: u64| if span_s > 0.0 { amount as f64 / span_s } else { 0.0 };
-        // A sum does not depend on the order of the map.
-        let pages: u64 =
-            self.blocks.values().flat_map(|block| block.touched).map(|word| u64::from(word.count_ones())).sum();
+        let several = self.devices.iter().filter(|device| device.requests > 0).count() > 1;
+        let apart = Pages::of(self.blocks.values());
+        let pages = if several && options.volumes == Volumes::Overlaid { overlaid(&self.blocks) } else { apart };
         let names = source.devices().iter().map(|name| String::from_utf8_lossy(name).into_owned());
         TraceStat {
             file,
@@ -318,7 +379,7 @@ impl StatCollector {
             time_unit,
             warning: recorded.warning(format, time_unit),
             counts: source.counts(),
-            devices: names.zip(self.devices.iter().map(|d| d.requests)).collect(),
+            devices: names.zip(self.devices.iter().map(|d| d.requests)).filter(|(_, requests)| *requests > 0).collect(),
             reads: sizing(&reads),
             writes: sizing(&writes),
             all,
@@ -327,15 +388,18 @@ impl StatCollector {
             flushes,
             fua_writes: self.fua_writes,
             span_s,
-            rate_iops: per_second(requests),
-            rate_bytes_per_s: per_second(all.bytes),
+            rate_iops: per_second(self.later),
+            rate_bytes_per_s: per_second(self.later_bytes),
+            rate_commands: (requests > all.requests).then(|| per_second(self.later_commands)),
             peak_iops: self.peak,
             first_byte: self.first_byte.min(self.end_byte),
             end_byte: self.end_byte,
-            footprint_bytes: pages * PAGE_BYTES,
+            footprint_bytes: pages.touched * PAGE_BYTES,
+            volumes: several.then(|| options.volumes.word()),
+            footprint_apart_bytes: several.then_some(apart.touched * PAGE_BYTES),
             gaps: self.gap_figures(),
             sequential_share: share(self.sequential, all.requests),
-            rewrite_share: share(self.rewritten_pages, self.written_pages),
+            rewrite_share: share(self.written_pages - pages.written, self.written_pages),
             unaligned_share: share(self.unaligned, all.requests),
         }
     }

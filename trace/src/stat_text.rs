@@ -2,7 +2,10 @@
 
 use std::fmt;
 
+use super::counts::Sorted;
+use super::options::Volumes;
 use super::stat::{Sizing, TraceStat};
+use flashlane_core::choice::Choice;
 use flashlane_outputs::shown::escaped;
 
 /// The most devices listed by name.
@@ -27,19 +30,27 @@ impl fmt::Display for TraceStat {
             "requests      {} read, {} rejected, {} clamped, {} wrapped",
             c.requests, c.rejected, c.clamped, c.wrapped
         )?;
+        if c.sorted != Sorted::default() {
+            writeln!(f, "sorted        {}", c.sorted)?;
+        }
         write!(f, "devices       {}:", self.devices.len())?;
         for (name, requests) in self.devices.iter().take(DEVICES) {
             write!(f, " {} ({requests})", escaped(name))?;
         }
         writeln!(f, "{}", if self.devices.len() > DEVICES { " ..." } else { "" })?;
+        volumes(self, f)?;
         requests_by_kind(self, f)?;
         writeln!(f, "\nspan          {:.3} s", self.span_s)?;
         let megabytes = self.rate_bytes_per_s / 1e6;
-        writeln!(
+        write!(
             f,
             "rate          {:.1} IOPS, {megabytes:.2} MB/s, at most {} in a second",
             self.rate_iops, self.peak_iops
         )?;
+        match self.rate_commands {
+            Some(rate) => writeln!(f, "; {rate:.1} trims, write zeroes and flushes per second")?,
+            None => writeln!(f)?,
+        }
         let g = &self.gaps;
         writeln!(
             f,
@@ -68,6 +79,22 @@ impl fmt::Display for TraceStat {
             100.0 * self.unaligned_share
         )
     }
+}
+
+/// What the volumes of the trace share, if it has several.
+fn volumes(stat: &TraceStat, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let (Some(volumes), Some(apart)) = (stat.volumes, stat.footprint_apart_bytes) {
+        let (count, apart) = (stat.devices.len(), apart as f64 / 1e9);
+        match Volumes::of(volumes) {
+            Some(Volumes::Together) => writeln!(f, "volumes       {count}, each after the other in one address space")?,
+            Some(Volumes::Apart) => writeln!(f, "volumes       {count}, each with addresses of its own: a flow each")?,
+            _ => writeln!(
+                f,
+                "volumes       {count} share addresses (overlaid): their footprint is {apart:.3} GB with volumes together or apart"
+            )?,
+        }
+    }
+    Ok(())
 }
 
 /// The table of the kinds of requests.

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use flashlane_core::choice::Choice;
-use flashlane_scenario::RangeWord;
-use flashlane_trace::{Action, Beyond, Sizes, TimeOrder, TimeUnit};
+use flashlane_scenario::{RangeWord, Replay};
+
+use super::reading::{Reading, words};
 
 /// What becomes of the results.
 #[derive(Args, Debug)]
@@ -88,45 +87,25 @@ pub struct Workload {
     #[arg(long, value_name = "FILE")]
     pub trace: Vec<PathBuf>,
 
-    /// Format of the traces; by default recognised from their content
-    #[arg(long, value_name = "FORMAT")]
-    pub trace_format: Option<String>,
-
-    /// Unit of the times in the traces, where they carry no date; by default the format's own
-    #[arg(long, value_parser = words::<TimeUnit>())]
-    pub time_unit: Option<TimeUnit>,
-
-    /// Which column of a CSV is what, by name or number: time=ts:us,op=rw,offset=lba:sectors,length=bytes
-    #[arg(long, value_name = "COLUMNS")]
-    pub columns: Option<String>,
+    /// How traces are read
+    #[command(flatten)]
+    pub reading: Reading,
 
     /// Speeds traces up by this factor, 50, 0.5 or 3/2: one for all, or one for each trace, separated by commas
     #[arg(long, value_name = "X,...", value_delimiter = ',')]
     pub speedup: Vec<String>,
 
-    /// Which events of a block trace are read as requests; by default those queued if it has any, else those issued
-    #[arg(long, value_parser = words::<Action>())]
-    pub action: Option<Action>,
+    /// When the requests of traces are sent
+    #[arg(long, value_parser = words::<Replay>())]
+    pub replay: Option<Replay>,
 
-    /// What happens to requests of a trace beyond the flow's part of the drive
-    #[arg(long, value_parser = words::<Beyond>())]
-    pub beyond: Option<Beyond>,
-
-    /// What happens to times of a trace that go backwards
-    #[arg(long, value_parser = words::<TimeOrder>())]
-    pub order: Option<TimeOrder>,
-
-    /// What happens to sizes of zero, or above the largest that is legal
-    #[arg(long, value_parser = words::<Sizes>())]
-    pub sizes: Option<Sizes>,
+    /// Requests that --replay closed keeps outstanding, 1 to 65536
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u32>,
 
     /// Sets a key of the scenario, by its path: device.gc.start_percent=7, flow.reader.priority=3; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-
-    /// Largest number of requests to read from each trace
-    #[arg(long, value_name = "N")]
-    pub limit: Option<u64>,
 
     /// Priority of the flows, from 0 (lowest) to 7: one for all, or one for each, separated by commas
     #[arg(long, value_name = "N,...", value_delimiter = ',')]
@@ -172,10 +151,4 @@ pub struct Workload {
     /// Does not run each flow alone, so there is no slowdown and no fairness
     #[arg(long)]
     pub no_alone: bool,
-}
-
-/// Reads a word of `C`; help shows the list.
-pub fn words<C: Choice + Send + Sync>() -> impl TypedValueParser<Value = C> {
-    let words = C::LIST.iter().map(|named| PossibleValue::new(named.word).help(named.meaning.trim_end_matches('.')));
-    PossibleValuesParser::new(words).try_map(|word| C::of(&word).ok_or("not in the list"))
 }

@@ -253,3 +253,135 @@ fn the_first_screen_says_in_which_state_the_drive_starts() {
         assert!(message.contains(&format!("s on flin-isca18, changed, {words}: requests per second")), "{message}");
     }
 }
+
+/// Options that a run and `trace stat` and `trace convert` share do the same in all of them.
+#[test]
+fn a_trace_by_itself_takes_the_options_that_it_takes_in_a_run() {
+    let folder = folder();
+    write(
+        &folder,
+        "back.csv",
+        "2000,usr,0,Read,0,4096,1\n1000,usr,0,Read,4096,4096,1\n3000,usr,1,Read,0,0,1\n4000,usr,1,Write,0,512,1\n",
+    );
+    let stat = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&good(&folder, &[&["trace", "stat", "back.csv", "--json"], args].concat())).expect("JSON")
+    };
+    let counted = |args: &[&str]| {
+        let counts = stat(args)["counts"].clone();
+        ["requests", "rejected", "clamped", "wrapped", "sorted"].map(|key| counts[key].as_u64().unwrap_or(0))
+    };
+    let message = bad_line(&folder, &["trace", "stat", "back.csv"]);
+    assert!(message.contains("back.csv:2: ") && message.contains("clamp") && message.contains("sort"), "{message}");
+    let message = bad_line(&folder, &["trace", "stat", "back.csv", "--order", "clamp"]);
+    assert!(message.contains("back.csv:3: "), "{message}");
+    assert_eq!(counted(&["--order", "clamp", "--sizes", "reject"]), [4, 1, 1, 0, 0]);
+    assert_eq!(counted(&["--order", "sort", "--sizes", "reject"]), [4, 1, 0, 0, 1]);
+    let lenient = ["--order", "sort", "--sizes", "reject"];
+    let on = |beyond| counted(&[&lenient[..], &["--drive-bytes", "4096", "--beyond", beyond]].concat());
+    assert_eq!((on("reject"), on("wrap")), ([4, 2, 0, 0, 1], [4, 1, 0, 1, 1]));
+    assert_eq!(stat(&[&lenient[..], &["--volumes", "together"]].concat())["end_byte"], (1 << 20) + 512);
+    let to = |name: &'static str, args: &[&'static str]| {
+        good(&folder, &[&["trace", "convert", "back.csv", name], args, &lenient].concat())
+    };
+    let message = to("a.csv", &["--to", "csv"]);
+    assert!(
+        message.contains("; 1 put before others by their times") && message.contains("2 volumes became one"),
+        "{message}"
+    );
+    let message = to("a.mqsim", &["--to", "mqsim", "--drive-bytes", "4096", "--beyond", "wrap"]);
+    assert!(message.contains("; 1 wrapped into the drive") && !message.contains("became one"), "{message}");
+    let message = bad_line(
+        &folder,
+        &[&["trace", "convert", "back.csv", "b.csv", "--to", "csv", "--volumes", "apart"][..], &lenient].concat(),
+    );
+    assert!(message.contains("volumes: `apart`: a csv trace has no volumes"), "{message}");
+    assert!(!folder.path().join("b.csv").exists());
+    // The same in a run.
+    let run = [&["run", "--trace", "back.csv", "--no-alone"][..], &lenient].concat();
+    let message = good(&folder, &run);
+    assert!(message.contains("received 4 = completed 3 + rejected 1"), "{message}");
+    let message = good(&folder, &[&run[..], &["--only-device", "usr_0", "--offset", "1"]].concat());
+    assert!(message.contains("received 1 = completed 1 + rejected 0"), "{message}");
+}
+
+/// What `trace stat` calls the rate of a trace is what a run says it is offered, in its summary and its table.
+#[test]
+fn a_trace_has_one_rate() {
+    let folder = folder();
+    write(
+        &folder,
+        "plain.csv",
+        &(0..11).map(|i| format!("{},usr,0,Read,{},4096,1\n", i * 1_000, i * 4_096)).collect::<String>(),
+    );
+    let mixed = "time_us,op,offset,length\n0,write,0,4096\n0,read,0,4096\n100,flush,0,0\n200,write,4096,4096\n700,trim,8192,4096\n1000,read,0,4096\n";
+    write(&folder, "mixed.csv", mixed);
+    for (file, speedup, wanted) in
+        [("plain.csv", "1", 10_000.0), ("plain.csv", "4", 40_000.0), ("mixed.csv", "1", 2_000.0)]
+    {
+        let json = |args: &[&str]| -> serde_json::Value { serde_json::from_str(&good(&folder, args)).expect("JSON") };
+        let stat = json(&["trace", "stat", file, "--speedup", speedup, "--json"]);
+        let run = ["run", "--trace", file, "--speedup", speedup, "--device", "flin-isca18"];
+        let summary = json(&[&run[..], &["--format", "json"]].concat());
+        let offered = summary["schedulers"][0]["total"]["all"]["offered_iops"].as_f64();
+        assert_eq!((stat["rate_iops"].as_f64(), offered), (Some(wanted), Some(wanted)), "{file} at {speedup}");
+        let table = good(&folder, &run);
+        let shown = format!("{},000", wanted / 1_000.0);
+        assert!(table.lines().any(|line| line.trim_start().starts_with("fcfs") && line.contains(&shown)), "{table}");
+    }
+}
+
+/// Every option that a message of a crate names is one of each command that can print the message.
+#[test]
+fn messages_name_only_options_that_the_command_has() {
+    let reading: &[&[&str]] = &[
+        &["run"],
+        &["compare"],
+        &["attribute"],
+        &["explain"],
+        &["recommend"],
+        &["check"],
+        &["serve"],
+        &["trace", "stat"],
+        &["trace", "convert"],
+    ];
+    let folder = folder();
+    let help = |command: &[&str]| good(&folder, &[command, &["--help"]].concat());
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut named = Vec::new();
+    for (path, text) in sources(&root.join("trace/src")) {
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            let mut rest = line;
+            while let Some(at) = rest.find("--") {
+                rest = &rest[at + 2..];
+                let end = rest.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(rest.len());
+                if rest[..end].len() > 1 {
+                    named.push((path.clone(), rest[..end].to_owned()));
+                }
+            }
+        }
+    }
+    assert!(
+        named.iter().any(|(_, option)| option == "columns") && named.iter().any(|(_, option)| option == "time-unit")
+    );
+    for command in reading {
+        let help = help(command);
+        for (path, option) in &named {
+            assert!(help.contains(&format!("--{option}")), "{command:?} has no --{option}, which {path} names");
+        }
+    }
+}
+
+/// The Rust files of a folder and what is in it, with their texts.
+fn sources(folder: &std::path::Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push((path.display().to_string(), std::fs::read_to_string(&path).expect("a text")));
+        }
+    }
+    found
+}

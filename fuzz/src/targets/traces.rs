@@ -3,7 +3,7 @@
 use flashlane_core::arrival::{Arrival, Next, Source, Span};
 use flashlane_core::choice::Choice;
 use flashlane_core::{Op, Time};
-use flashlane_trace::{Beyond, Format, Sizes, TimeOrder, TimeUnit, TraceOptions, TraceSource};
+use flashlane_trace::{Beyond, Format, Sizes, TimeOrder, TimeUnit, TraceOptions, TraceSource, Volumes};
 
 use crate::Target;
 
@@ -68,7 +68,12 @@ fn feed(input: &[u8]) -> String {
         format: Format::ALL.get(choice).copied(),
         time_unit: unit.and_then(|unit| TimeUnit::LIST.get(unit)).map(|unit| unit.value),
         loops: 1 + u32::from(lenient),
-        order: if lenient { TimeOrder::Clamp } else { TimeOrder::Error },
+        order: match (lenient, choice % 4) {
+            (false, _) => TimeOrder::Error,
+            (true, 3) => TimeOrder::Sort,
+            (true, _) => TimeOrder::Clamp,
+        },
+        volumes: if lenient && choice % 8 > 4 { Volumes::Together } else { Volumes::Overlaid },
         beyond: if lenient { Beyond::Wrap } else { Beyond::Reject },
         sizes: if lenient { Sizes::Reject } else { Sizes::Error },
         ..TraceOptions::default()

@@ -108,7 +108,7 @@ fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>, RunError> {
 fn replayed(path: &Path, requests: u64) -> Result<Document, RunError> {
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     let options = TraceOptions { order: TimeOrder::Clamp, sizes: Sizes::Reject, ..TraceOptions::default() };
-    let stat = flashlane_trace::stat(path, &options)?;
+    let stat = flashlane_trace::stat(path, &options, u64::MAX)?;
     let gap_us = stat.span_s * 1e6 / (stat.counts.issued().max(2) - 1) as f64;
     let speedup = (gap_us > TRACE_GAP_US).then(|| Speedup(format!("{:.0}", gap_us / TRACE_GAP_US)));
     let flow = TraceFlow {

@@ -42,9 +42,7 @@ pub fn document(summary: &Summary) -> Value {
 }
 
 fn job(name: &str, group: usize, info: &FlowInfo, figures: &FlowStats, run: &SchedulerResult) -> Value {
-    let ms = figures.makespan_ns.div_ceil(1_000_000);
-    // Rates are taken over the window; without one there are none.
-    let runtime_ns = if figures.window_ns > 0 { figures.window_ns } else { figures.makespan_ns };
+    let ms = runtime_ms(figures, run);
     let commands = figures.commands.as_deref();
     let mut job = json!({
         "jobname": name,
@@ -52,9 +50,9 @@ fn job(name: &str, group: usize, info: &FlowInfo, figures: &FlowStats, run: &Sch
         "error": 0,
         "elapsed": figures.makespan_ns.div_ceil(1_000_000_000),
         "job options": options(name, info, figures, run),
-        "read": direction(&figures.read, runtime_ns),
-        "write": direction(&figures.write, runtime_ns),
-        "trim": commands.map_or_else(|| direction(&None, 0), |commands| direction(&commands.trim, runtime_ns)),
+        "read": direction(&figures.read, ms),
+        "write": direction(&figures.write, ms),
+        "trim": commands.map_or_else(|| direction(&None, ms), |commands| direction(&commands.trim, ms)),
         "job_runtime": ms,
         "latency_depth": info.depth.unwrap_or(0),
     });
@@ -64,6 +62,14 @@ fn job(name: &str, group: usize, info: &FlowInfo, figures: &FlowStats, run: &Sch
         job["sync"] = json!({ "total_ios": flushes.requests, "lat_ns": times });
     }
     job
+}
+
+/// How long the counted requests of a flow took, from the first's arrival to the last's completion, in whole ms as fio counts: at least one.
+fn runtime_ms(figures: &FlowStats, run: &SchedulerResult) -> u64 {
+    // The window of a run begins with its first counted arrival.
+    let counted_from = run.total.last_arrival_ns.saturating_sub(figures.window_ns);
+    let from = figures.first_arrival_ns.unwrap_or(0).max(counted_from);
+    figures.last_completion_ns.saturating_sub(from).div_ceil(1_000_000).max(1)
 }
 
 /// Job options in the form fio's tools read: all strings.
@@ -86,9 +92,10 @@ fn options(name: &str, info: &FlowInfo, figures: &FlowStats, run: &SchedulerResu
     })
 }
 
-fn direction(figures: &Option<ResponseStats>, runtime_ns: u64) -> Value {
-    let bytes = figures.as_ref().map_or(0, |f| f.bytes);
-    let bytes_per_s = figures.as_ref().and_then(|f| f.mb_per_s).map_or(0.0, |mb| mb * 1e6);
+/// One direction of a job. As fio does, rates are the counts over the runtime that is printed.
+fn direction(figures: &Option<ResponseStats>, runtime_ms: u64) -> Value {
+    let (requests, bytes) = figures.as_ref().map_or((0, 0), |f| (f.requests, f.bytes));
+    let per_second = |amount: u64| amount as f64 * 1_000.0 / runtime_ms as f64;
     let mut completion = latency(figures);
     let total = completion.clone();
     if let (Some(f), Some(map)) = (figures, completion.as_object_mut()) {
@@ -102,11 +109,11 @@ fn direction(figures: &Option<ResponseStats>, runtime_ns: u64) -> Value {
     json!({
         "io_bytes": bytes,
         "io_kbytes": bytes / 1_024,
-        "bw_bytes": bytes_per_s.round() as u64,
-        "bw": (bytes_per_s / 1_024.0).round() as u64,
-        "iops": figures.as_ref().and_then(|f| f.iops).unwrap_or(0.0),
-        "runtime": if figures.is_some() { runtime_ns.div_ceil(1_000_000) } else { 0 },
-        "total_ios": figures.as_ref().map_or(0, |f| f.requests),
+        "bw_bytes": per_second(bytes) as u64,
+        "bw": (per_second(bytes) / 1_024.0) as u64,
+        "iops": per_second(requests),
+        "runtime": if figures.is_some() { runtime_ms } else { 0 },
+        "total_ios": requests,
         "short_ios": 0,
         "drop_ios": 0,
         "slat_ns": latency(&None),
@@ -184,6 +191,40 @@ mod tests {
         }
         assert_eq!(jobs[0]["job options"]["rw"], "randrw");
         assert_eq!((&jobs[1]["job options"]["rw"], &jobs[1]["job options"]["iodepth"]), (&json!("write"), &json!("8")));
+    }
+
+    /// Rates are those of the counts and the runtime beside them, in every job and direction, a burst's too.
+    #[test]
+    fn rates_are_counts_over_the_runtime() {
+        let mut burst = example();
+        for run in &mut burst.schedulers {
+            let flows = run.flows.iter_mut().map(|flow| &mut flow.figures);
+            for figures in flows.chain([&mut run.total]) {
+                (figures.window_ns, figures.last_arrival_ns) = (0, figures.first_arrival_ns.unwrap_or(0));
+                for stats in [&mut figures.all, &mut figures.read, &mut figures.write].into_iter().flatten() {
+                    (stats.iops, stats.offered_iops, stats.mb_per_s) = (None, None, None);
+                }
+            }
+        }
+        for summary in [example(), burst] {
+            let fio = document(&summary);
+            let number = |value: &Value| value.as_f64().expect("a number");
+            for job in fio["jobs"].as_array().expect("jobs") {
+                for side in
+                    ["read", "write", "trim"].map(|side| &job[side]).into_iter().filter(|side| side["total_ios"] != 0)
+                {
+                    let seconds = number(&side["runtime"]) / 1_000.0;
+                    assert_eq!(side["runtime"], job["job_runtime"]);
+                    assert!((number(&side["iops"]) - number(&side["total_ios"]) / seconds).abs() < 1e-6, "{side}");
+                    let bytes = number(&side["io_bytes"]) / seconds;
+                    assert_eq!(
+                        (number(&side["bw_bytes"]), number(&side["bw"])),
+                        (bytes.floor(), (bytes / 1_024.0).floor()),
+                        "{side}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

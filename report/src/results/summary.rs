@@ -133,6 +133,9 @@ pub struct Recorded {
     pub bytes: u64,
     /// From the first to the last, ns.
     pub span_ns: f64,
+    /// How many volumes (disks, ASUs, devices) they are of; missing for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volumes: Option<u64>,
 }
 
 /// A scheduler that was asked for and did not run.

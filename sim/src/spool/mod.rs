@@ -12,14 +12,14 @@ mod store;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use self::packed::{Changes, Packer, Shape, Unpacker};
+use self::packed::{Changes, Met, Packer, Shape, Unpacker};
 pub(super) use self::store::Budget;
 use self::store::Store;
 use flashlane_core::Op;
 use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
 use flashlane_core::choice::Choice;
 use flashlane_report::results::Recorded;
-use flashlane_trace::{Recognition, Speedup, TimeUnit, TraceOptions, TraceSource};
+use flashlane_trace::{Recognition, Speedup, TimeUnit, TraceOptions, TraceSource, Volumes};
 
 /// Bytes of packed requests that a comparison holds in memory: about 6 million requests.
 const IN_MEMORY: usize = 64 << 20;
@@ -35,9 +35,8 @@ pub(super) struct Spool {
     inner: Arc<Mutex<Inner>>,
     recognition: Recognition,
     time_unit: TimeUnit,
-    /// When the first request arrives, ns.
-    start_ns: u64,
     speedup: Speedup,
+    volumes: Volumes,
 }
 
 impl std::fmt::Debug for Spool {
@@ -55,8 +54,9 @@ struct Inner {
     pending: Option<Arrival>,
     /// [`TraceSource::irregular`] of the requests decoded.
     irregular: u64,
-    /// Number of requests decoded.
+    /// Number of requests decoded, and when the first of them arrives, ns.
     requests: u64,
+    first_ns: u64,
     /// Whether a thread was asked to decode a block ahead and has not done so.
     is_asked: bool,
     /// How the trace ended, once it has.
@@ -78,10 +78,19 @@ impl Spool {
         let (recognition, time_unit) = (source.recognition().clone(), source.time_unit());
         let (packer, store) = (Packer::new(), Store::new(budget));
         let source = Some(Box::new(source));
-        let inner =
-            Inner { source, packer, store, pending: None, irregular: 0, requests: 0, is_asked: false, end: None };
-        let (start_ns, speedup) = (options.start.ns(), options.speedup);
-        Ok(Spool { inner: Arc::new(Mutex::new(inner)), recognition, time_unit, start_ns, speedup })
+        let inner = Inner {
+            source,
+            packer,
+            store,
+            pending: None,
+            irregular: 0,
+            requests: 0,
+            first_ns: 0,
+            is_asked: false,
+            end: None,
+        };
+        let (speedup, volumes) = (options.speedup, options.volumes);
+        Ok(Spool { inner: Arc::new(Mutex::new(inner)), recognition, time_unit, speedup, volumes })
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -129,6 +138,11 @@ fn changes(source: &TraceSource) -> Changes {
     Changes { rejected: counts.rejected_by_kind, clamped: counts.clamped, wrapped: counts.wrapped }
 }
 
+/// What it has met so far.
+fn met(source: &TraceSource) -> Met {
+    Met { volumes: source.volumes(), sorted: source.counts().sorted }
+}
+
 fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
     inner.lock().expect("decoding a trace does not panic")
 }
@@ -169,6 +183,9 @@ impl Inner {
     }
 
     fn add(&mut self, arrival: &Arrival) {
+        if self.requests == 0 {
+            self.first_ns = arrival.at.ns();
+        }
         self.packer.push(arrival);
         self.requests += 1;
     }
@@ -185,7 +202,8 @@ impl Inner {
 
     /// Stores a block; if that fails, all readers fail there.
     fn keep(&mut self, bytes: Vec<u8>, shape: Shape) -> Result<bool, WorkloadError> {
-        let kept = self.store.push(bytes, shape).map(|()| true);
+        let met = self.source.as_ref().map_or(shape.met, |source| met(source));
+        let kept = self.store.push(bytes, Shape { met, ..shape }).map(|()| true);
         if let Err(why) = &kept {
             self.end = Some(Err(why.clone()));
         }
@@ -200,10 +218,12 @@ pub(super) struct SpoolReader {
     /// Number of the next block.
     next: usize,
     unpacker: Unpacker,
-    /// Requests of the blocks read so far, their bytes, and when the last one arrives.
+    /// Requests of the blocks read so far, their bytes, when the first and the last one arrive, and what the trace's reader had met by then.
     requests: u64,
     bytes: u64,
+    first_ns: u64,
     last_ns: u64,
+    met: Met,
     /// Whether it takes over the source if it is the only reader.
     to_the_end: bool,
     own: Option<Own>,
@@ -227,7 +247,9 @@ impl SpoolReader {
             unpacker: Unpacker::default(),
             requests: 0,
             bytes: 0,
+            first_ns: 0,
             last_ns: 0,
+            met: Met::default(),
             to_the_end,
             own: None,
         }
@@ -236,6 +258,11 @@ impl SpoolReader {
     /// What was left out or changed so far.
     fn changes(&self) -> Changes {
         self.own.as_ref().map_or(self.unpacker.changes, |own| changes(&own.source))
+    }
+
+    /// What the reader had met by the end of the last block.
+    fn met(&self) -> Met {
+        self.own.as_ref().map_or(self.met, |own| met(&own.source))
     }
 
     /// Requests left out so far, by kind.
@@ -258,6 +285,19 @@ impl SpoolReader {
                 text.push_str(&format!("; {count} {what}"));
             }
         }
+        let Met { volumes, sorted } = self.met();
+        if sorted.requests > 0 {
+            text.push_str(&format!("; {sorted}"));
+        }
+        match self.spool.volumes {
+            _ if volumes < 2 => {}
+            Volumes::Together => {
+                text.push_str(&format!("; its {volumes} volumes follow each other in one address space"))
+            }
+            Volumes::Overlaid | Volumes::Apart => text.push_str(&format!(
+                "; {volumes} volumes share addresses (volumes = together or apart gives each its own, device picks one)"
+            )),
+        }
         let own = self.own.as_ref().map(|own| own.source.counts().cut_off);
         if own.unwrap_or_else(|| self.spool.cut_off()) > 0 {
             text.push_str("; its last line is cut off and was left out");
@@ -272,13 +312,14 @@ impl SpoolReader {
 
     /// The rate of what was read so far as it was recorded: block by block, or of the whole trace.
     pub fn recorded(&self) -> Recorded {
-        let Spool { recognition, time_unit, start_ns, speedup, .. } = &*self.spool;
+        let Spool { recognition, time_unit, speedup, .. } = &*self.spool;
         Recorded {
             format: recognition.format.key().to_owned(),
             time_unit: time_unit.word().to_owned(),
             requests: self.requests,
             bytes: self.bytes,
-            span_ns: self.last_ns.saturating_sub(*start_ns) as f64 * speedup.factor(),
+            span_ns: (self.last_ns - self.first_ns) as f64 * speedup.factor(),
+            volumes: Some(self.met().volumes).filter(|volumes| *volumes > 1),
         }
     }
 
@@ -307,12 +348,13 @@ impl SpoolReader {
         if self.next + 1 == inner.store.len() {
             self.spool.decode_ahead(&mut inner);
         }
+        self.first_ns = inner.first_ns;
         drop(inner);
         (self.block, self.next) = (block, self.next + 1);
         self.unpacker.enter(shape);
         self.requests += shape.requests;
         self.bytes += shape.request_bytes;
-        self.last_ns = shape.last_ns;
+        (self.last_ns, self.met) = (shape.last_ns, shape.met);
         Ok(true)
     }
 
@@ -326,6 +368,9 @@ impl SpoolReader {
             None => return Ok(Produced::End),
         }
         let Span::Bytes { length, .. } = arrival.extent else { unreachable!("a trace has byte addresses") };
+        if self.requests == 0 {
+            self.first_ns = arrival.at.ns();
+        }
         self.requests += 1;
         self.bytes += if arrival.op.is_data() { length } else { 0 };
         self.last_ns = arrival.at.ns();

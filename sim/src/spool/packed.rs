@@ -9,6 +9,7 @@
 use flashlane_core::{Op, Time};
 
 use flashlane_core::arrival::{Arrival, Span};
+use flashlane_trace::Sorted;
 
 /// Bytes of requests in a full block.
 const BLOCK: usize = 64 << 10;
@@ -82,6 +83,17 @@ pub(super) struct Shape {
     pub request_bytes: u64,
     /// When the last one arrives, ns.
     pub last_ns: u64,
+    /// What the reader had met by then.
+    pub met: Met,
+}
+
+/// What the reader of a trace has met so far: known block by block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Met {
+    /// How many volumes.
+    pub volumes: u64,
+    /// What sorting moved.
+    pub sorted: Sorted,
 }
 
 impl Packer {
@@ -161,7 +173,9 @@ impl Packer {
     /// bytes. `None` if there are none.
     pub fn block(&mut self, offset: u64, length: u64) -> Option<(Vec<u8>, Shape)> {
         let (requests, request_bytes) = (self.requests, self.request_bytes);
-        let shape = Shape { used: self.used as u32, shift: self.shift, requests, request_bytes, last_ns: self.last };
+        let met = Met::default();
+        let shape =
+            Shape { used: self.used as u32, shift: self.shift, requests, request_bytes, last_ns: self.last, met };
         // A trace with one odd address has more of them.
         self.is_aligned &= (offset | length).trailing_zeros() >= SECTOR_SHIFT;
         self.shift = if self.is_aligned { SECTOR_SHIFT } else { 0 };

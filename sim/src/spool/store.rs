@@ -141,9 +141,18 @@ fn unreadable(why: std::io::Error) -> WorkloadError {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packed::Met;
     use super::*;
+    use flashlane_trace::Sorted;
 
-    const SHAPE: Shape = Shape { used: 3, shift: 0, requests: 1, request_bytes: 512, last_ns: 9 };
+    const SHAPE: Shape = Shape {
+        used: 3,
+        shift: 0,
+        requests: 1,
+        request_bytes: 512,
+        last_ns: 9,
+        met: Met { volumes: 1, sorted: Sorted { requests: 0, places: 0, back_ns: 0 } },
+    };
 
     #[test]
     fn blocks_beyond_the_limit_go_to_a_file_and_come_back() {

@@ -42,6 +42,7 @@ mod parameters;
 mod pauses;
 mod real_traces;
 mod repeat;
+mod replays;
 mod retries;
 mod scenes;
 mod scenes_flin;

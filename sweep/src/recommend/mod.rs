@@ -46,6 +46,7 @@ impl Recommend {
     /// # Errors
     /// A scenario that is wrong, or limits that it cannot be held to.
     pub fn new(scenario: &Scenario, limits: Limits) -> Result<Recommend, RunError> {
+        let scenario = &*scenario.with_volumes_apart()?;
         let alone = scenario.document().run.alone.unwrap_or(true) && scenario.document().flow.len() > 1;
         if limits.need_alone() && !alone {
             let message = "--fairness: needs several flows, and each alone too (run.alone); legal here is none";

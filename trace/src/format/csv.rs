@@ -25,6 +25,7 @@ impl TraceFormat for Reader {
         writer: Writer::Line(write),
         says: Says { trims: true, write_zeroes: true, flushes: true, fua: true },
         sample: "time_us,op,offset,length\n10,read,8192,4096\n35,write,40960,24576\n",
+        has_volumes: false,
         ..About::PLAIN
     };
 

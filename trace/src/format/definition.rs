@@ -71,6 +71,8 @@ pub(crate) struct About {
     pub event: Option<EventOf>,
     /// Its columns, if common lines of it can be read without a branch per field.
     pub columns: Option<Columns>,
+    /// Whether its lines say of which device (volume, disk, ASU) a request is.
+    pub has_volumes: bool,
     /// How users' name of a device is spelled in its lines.
     pub device: fn(&str) -> Vec<u8>,
     /// The line with which a file of it begins where one is written.
@@ -97,6 +99,7 @@ impl About {
         recognised: Recognised::REQUESTS,
         event: None,
         columns: None,
+        has_volumes: true,
         device: About::same_name,
         header: None,
         writer: Writer::Never,

@@ -144,6 +144,25 @@ impl Format {
         self.about().has_date
     }
 
+    /// Whether it holds what a drive was given, with times since the start of the drive.
+    pub const fn is_recording(self) -> bool {
+        self.about().is_recording
+    }
+
+    /// When a time of a file of it, ns, was: nanoseconds since 1970, if its times carry a date. Those of a CSV do if they lie between 1990
+    /// and 2100.
+    pub fn date(self, time_ns: u64) -> Option<i128> {
+        const SECOND: i128 = 1_000_000_000;
+        /// From 1601, from when Windows counts, to 1970.
+        const WINDOWS_S: i128 = 11_644_473_600;
+        let since_1970 = i128::from(time_ns);
+        match self {
+            Format::Msr => Some(since_1970 - WINDOWS_S * SECOND),
+            Format::Csv => Some(since_1970).filter(|ns| (631_152_000 * SECOND..4_102_444_800 * SECOND).contains(ns)),
+            _ => self.has_date().then_some(since_1970),
+        }
+    }
+
     /// Whether [`convert`](mod@crate::convert) can write it.
     pub const fn writable(self) -> bool {
         !matches!(self.about().writer, Writer::Never)

@@ -42,6 +42,7 @@ impl TraceFormat for Reader {
         writer: Writer::Line(write),
         says: Says { flushes: true, ..Says::PLAIN },
         sample: "version,time,op,size,lbn\n1,5633898368802,40,4096,16\n1,5633898369052,42,24576,80\n",
+        has_volumes: false,
         ..About::PLAIN
     };
 

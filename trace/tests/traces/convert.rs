@@ -22,7 +22,7 @@ fn original(resolution_ns: u64) -> String {
 /// Converts; an existing output is replaced.
 pub fn convert(input: &Path, output: &Path, options: &TraceOptions, to: Format) -> Result<ConvertReport, ConvertError> {
     let output = OutFile::create(output, Existing::Replace, &Inputs::default())?;
-    flashlane_trace::convert(input, output, options, to)
+    flashlane_trace::convert(input, output, options, u64::MAX, to)
 }
 
 /// The error of a conversion that fails on the input.

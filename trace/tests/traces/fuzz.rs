@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use flashlane_core::choice::Choice;
-use flashlane_trace::{Action, Beyond, Sizes, TimeOrder, TimeUnit};
+use flashlane_trace::{Action, Beyond, Sizes, TimeOrder, TimeUnit, Volumes};
 
 use super::*;
 
@@ -11,13 +11,14 @@ use super::*;
 fn fuzz_bytes(data: &[u8]) {
     let (first, bytes) = data.split_first().unwrap_or((&0, &[]));
     let format = Format::ALL.get(*first as usize % (Format::ALL.len() + 1)).copied();
-    for lenient in [false, true] {
+    for (lenient, order) in [(false, TimeOrder::Error), (true, TimeOrder::Clamp), (true, TimeOrder::Sort)] {
         let options = TraceOptions {
             format,
             time_unit: TimeUnit::LIST.get(*first as usize / (Format::ALL.len() + 1)).map(|unit| unit.value),
             speedup: if lenient { "3/2".parse().unwrap() } else { "1".parse().unwrap() },
             loops: if lenient { 2 } else { 1 },
-            order: if lenient { TimeOrder::Clamp } else { TimeOrder::Error },
+            order,
+            volumes: if order == TimeOrder::Sort { Volumes::Together } else { Volumes::Overlaid },
             beyond: if lenient { Beyond::Wrap } else { Beyond::Error },
             sizes: if lenient { Sizes::Reject } else { Sizes::Error },
             action: lenient.then_some(Action::Issue),

@@ -12,8 +12,10 @@ mod options;
 mod packing;
 mod real;
 mod recognition;
+mod sorted;
 mod stat;
 mod units;
+mod volumes;
 
 use flashlane_core::Op;
 use flashlane_core::arrival::{Next, Source, Span, WorkloadError};

@@ -33,7 +33,7 @@ fn real_traces_are_recognised_and_have_the_documented_figures() {
         let Some(path) = trace(name) else { continue };
         let found = recognise(&path).unwrap();
         assert_eq!(found.format, format, "{name}: {}", found.reason);
-        let stat = stat(&path, &TraceOptions::default()).unwrap_or_else(|why| panic!("{why}"));
+        let stat = stat(&path, &TraceOptions::default(), u64::MAX).unwrap_or_else(|why| panic!("{why}"));
         println!("{stat}\n");
         assert_eq!(stat.counts.requests, requests, "{name}");
         assert_eq!(stat.all.requests, requests, "{name}");

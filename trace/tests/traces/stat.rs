@@ -23,12 +23,14 @@ fn every_figure_by_hand() {
     assert!((s.reads.mean - 3_072.0).abs() < 1e-9);
     assert_eq!(s.devices, vec![("0".to_owned(), 5), ("1".to_owned(), 1)]);
     assert!((s.span_s - 2.0).abs() < 1e-12);
-    assert!((s.rate_iops - 3.0).abs() < 1e-12);
-    assert!((s.rate_bytes_per_s - 14_848.0).abs() < 1e-9);
+    // Five gaps, and the bytes of the requests after the first.
+    assert!((s.rate_iops - 2.5).abs() < 1e-12);
+    assert!((s.rate_bytes_per_s - 10_752.0).abs() < 1e-9);
     assert_eq!(s.peak_iops, 5);
     assert_eq!((s.first_byte, s.end_byte), (0, 1_049_088));
-    // Device 0: pages 0 to 3 and 255 to 256; device 1: page 2.
-    assert_eq!(s.footprint_bytes, 7 * 4_096);
+    // Device 0: pages 0 to 3 and 255 to 256; device 1: page 2, which is the same page of the drive.
+    assert_eq!((s.footprint_bytes, s.footprint_apart_bytes), (6 * 4_096, Some(7 * 4_096)));
+    assert!(s.to_string().contains("volumes       2 share addresses (overlaid): "), "{s}");
     // Requests 2 and 4 start where their predecessor on device 0 ended.
     assert!((s.sequential_share - 2.0 / 6.0).abs() < 1e-12);
     // Five pages written, the last two of them for the second time.
@@ -61,7 +63,7 @@ fn text_and_json_hold_the_figures() {
         "6 read",
         "0 (5) 1 (1)",
         "2.000 s",
-        "3.0 IOPS",
+        "2.5 IOPS",
         "33.3 % sequential",
     ] {
         assert!(text.contains(part), "`{part}` is missing in\n{text}");
@@ -81,7 +83,8 @@ fn commands_are_counted_apart() {
     assert_eq!((s.all.requests, s.writes.requests, s.flushes, s.fua_writes), (2, 2, 2, 1));
     assert_eq!((s.trims.requests, s.trims.bytes, s.write_zeroes.max), (1, 1 << 30, 512));
     assert_eq!((s.footprint_bytes, s.end_byte, s.devices[0].1), (8_192, 1 << 30, 6));
-    assert_eq!((s.rate_iops, s.rate_bytes_per_s, s.peak_iops), (6.0, 8_192.0, 5));
+    // After the first instant: a write, and two flushes, a trim and write zeroes.
+    assert_eq!((s.rate_iops, s.rate_bytes_per_s, s.rate_commands, s.peak_iops), (1.0, 4_096.0, Some(4.0), 5));
     assert_eq!((s.sequential_share, s.unaligned_share, s.rewrite_share), (0.5, 0.0, 0.0));
     let printed = s.to_string();
     for row in [

@@ -24,7 +24,8 @@ mod tests {
     fn warnings(requests: u64, span_ns: f64) -> Vec<String> {
         let mut summary = example();
         let (format, time_unit) = ("mqsim".into(), "ns".into());
-        summary.flows[0].recorded = Some(Recorded { format, time_unit, requests, bytes: 4096 * requests, span_ns });
+        summary.flows[0].recorded =
+            Some(Recorded { format, time_unit, requests, bytes: 4096 * requests, span_ns, volumes: None });
         let warnings = Verdict::of(&summary).warnings.into_iter();
         warnings.filter(|warning| warning.rule == Rule::Units).map(|warning| warning.text).collect()
     }

@@ -137,7 +137,7 @@ impl Bursty {
 
 /// A closed loop: a fixed number of requests in flight, each followed by the next after a pause.
 #[derive(Clone, Debug)]
-pub(super) struct ClosedLoop {
+pub struct ClosedLoop {
     think_ns: u64,
     /// When each free place sends its next request; in order, since completions come in order. Never grows beyond the
     /// depth.
@@ -146,18 +146,21 @@ pub(super) struct ClosedLoop {
 }
 
 impl ClosedLoop {
-    pub(super) fn new(depth: u32, think_ns: u64, start_ns: u64) -> ClosedLoop {
+    /// A loop that sends its first requests at `start_ns`, and later ones a pause after a completion.
+    pub fn new(depth: u32, think_ns: u64, start_ns: u64) -> ClosedLoop {
         let depth = depth as usize;
         ClosedLoop { think_ns, ready: std::iter::repeat_n(start_ns, depth).collect(), depth }
     }
 
+    /// When the next request is sent; none until one completes.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<u64> {
+    pub fn next(&mut self) -> Option<u64> {
         self.ready.pop_front()
     }
 
+    /// A request has completed.
     #[inline]
-    pub(super) fn completed(&mut self, now_ns: u64) {
+    pub fn completed(&mut self, now_ns: u64) {
         assert!(self.ready.len() < self.depth, "more completions than requests of this flow");
         let at = now_ns.saturating_add(self.think_ns);
         debug_assert!(self.ready.back().is_none_or(|&last| last <= at), "completions go back in time");

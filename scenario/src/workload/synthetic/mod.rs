@@ -31,6 +31,7 @@ mod zipf;
 #[cfg(test)]
 mod tests;
 
+pub use arrivals::ClosedLoop;
 pub use source::{SyntheticSource, flow_seed};
 pub use spec::{Access, Arrivals, LargeStarts, Lognormal, Rewrite, Size, SyntheticSpec, Uniform};
 
