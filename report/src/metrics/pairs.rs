@@ -238,6 +238,26 @@ mod tests {
         );
     }
 
+    /// 1,000 requests, 10 ns apart, of which the last 20 gain 99 us and all others lose 100 ns.
+    #[test]
+    fn quarters_and_places_are_those_of_the_pairs() {
+        let late = |id: u64| id >= 980;
+        let op = |id: u64| if id % 2 == 0 { Op::Read } else { Op::Write };
+        let base: Vec<_> = (0..1_000).map(|id| (id, op(id), 1, if late(id) { 100_000 } else { 10_000 })).collect();
+        let own: Vec<_> = (0..1_000).map(|id| (id, op(id), 1, if late(id) { 1_000 } else { 10_100 })).collect();
+        let pairs = paired(&base, &own);
+        let sums = |part: &PairTotals| part.quarters.map(|sums| (sums.requests, sums.baseline_ns, sums.own_ns));
+        let (early, last) = ((250, 2_500_000, 2_525_000), (250, 2_300_000 + 2_000_000, 2_323_000 + 20_000));
+        assert_eq!(sums(&pairs.all), [early, early, early, last]);
+        assert_eq!(sums(&pairs.direction[0])[0], (125, 1_250_000, 1_262_500));
+        assert_eq!((sums(&pairs.flow[0]), pairs.flow[0].concentrated), (sums(&pairs.all), pairs.all.concentrated));
+        let found = pairs.all.concentrated.expect("they differ");
+        assert_eq!((found.gained_ns, found.lost_ns), (20 * 99_000, 980 * 100));
+        // Nine tenths of 1,882,000 ns are those of 18 requests; the two last windows have 10 of them each.
+        assert_eq!((found.requests, found.windows, found.window_requests), (18, 2, 20));
+        assert_eq!(found.span_ns[1], 9_990);
+    }
+
     #[test]
     fn the_gain_per_request_counts_short_and_long_requests_alike() {
         let base = [(0, Op::Read, 1, 1_000), (1, Op::Read, 1, 1_000_000), (2, Op::Read, 1, 0), (3, Op::Read, 1, 3_000)];

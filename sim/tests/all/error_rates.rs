@@ -239,7 +239,7 @@ fn traces() -> Option<Vec<(PathBuf, &'static [&'static str])>> {
 
 #[test]
 fn the_rule_over_seeds_is_as_often_wrong_as_its_page_says() {
-    let mut scenarios: Vec<Scenario> = (0..20).map(|number| drawn(number, 1_200)).collect();
+    let mut scenarios: Vec<Scenario> = (0..24).map(|number| drawn(number, 800)).collect();
     for (i, (path, speeds)) in traces().unwrap_or_default().into_iter().enumerate().take(6) {
         scenarios.push(traced(&path, speeds[0], 5_000, i, 64));
     }
