@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use super::RunError;
 use super::attribute::{Settings, differences, mix, settings};
 use super::decisions::Common;
-use super::further::Further;
+use super::further::{Further, MOST_REQUESTS};
 use super::prepare::prepare;
-use super::repeat::MOST_REQUESTS;
 use flashlane_report::results::{
     Deciding, RequestKind, SchedulerResult, SeedFigures, SeedMeasure, SeedRun, Summary, TriedDecision, Untried, Way,
 };

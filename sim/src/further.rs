@@ -16,6 +16,9 @@ use flashlane_report::results::{FlowInfo, SchedulerResult};
 use flashlane_sched::catalogue::SHADOW;
 use flashlane_ssd::config::Precondition;
 
+/// The most requests, in all runs of a kind, for which such runs are made without being asked for.
+pub(super) const MOST_REQUESTS: u64 = 1_000_000;
+
 /// What such runs are made with.
 #[derive(Clone, Copy)]
 pub(super) struct Further<'a> {
@@ -30,7 +33,7 @@ pub(super) struct Further<'a> {
 }
 
 /// The figures of a run, and how many events were audited.
-pub(super) struct Figures {
+pub(super) struct MadeRun {
     pub result: SchedulerResult,
     pub audited: Option<u64>,
 }
@@ -55,7 +58,7 @@ impl Further<'_> {
     ///
     /// # Errors
     /// A state of the drive that cannot be made; if the runs are to be stopped.
-    pub(super) fn runs(&self, all: &[Prepared]) -> Result<Vec<Result<Figures, RunError>>, RunError> {
+    pub(super) fn runs(&self, all: &[Prepared]) -> Result<Vec<Result<MadeRun, RunError>>, RunError> {
         all.iter().for_each(|prepared| announce(prepared, &tasks(prepared).collect::<Vec<_>>()));
         // A state that is made by replay is made by all threads, for one seed after another.
         let replayed = |prepared: &Prepared| matches!(prepared.config.precondition, Precondition::Replayed { .. });
@@ -89,12 +92,12 @@ impl Further<'_> {
         Ok(if fits >= threads { usize::MAX } else { fits.max(1) as usize })
     }
 
-    fn run(&self, prepared: &Prepared, task: Task) -> Result<Figures, RunError> {
+    fn run(&self, prepared: &Prepared, task: Task) -> Result<MadeRun, RunError> {
         let options = Options { rows: None, activity: false, ..*self.options };
         let Outcome { flows, device, verdict, .. } = run(prepared, task, &options, self.expected)?;
         let name = &prepared.schedulers[task.scheduler].0;
         let result = SchedulerResult::new(name, self.flows, &flows, None, &device);
-        Ok(Figures { result, audited: verdict.map(|verdict| verdict.events) })
+        Ok(MadeRun { result, audited: verdict.map(|verdict| verdict.events) })
     }
 }
 

@@ -6,7 +6,7 @@
 use super::RunError;
 use super::compare::{Comparison, Options, compare_counted, expected};
 use super::deciding;
-use super::further::Further;
+use super::further::{Further, MOST_REQUESTS};
 use super::prepare::{Prepared, prepare};
 use flashlane_report::results::{Replications, SeedRun, SeedsBecause};
 use flashlane_scenario::Scenario;
@@ -14,8 +14,6 @@ use flashlane_ssd::config::Precondition;
 
 /// Seeds in all, unless the scenario says how many.
 const SEEDS: u64 = 5;
-/// The most requests times schedulers for which there are so many.
-pub(super) const MOST_REQUESTS: u64 = 1_000_000;
 
 /// How often a comparison is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,18 @@
 use flashlane_core::Op;
 
 use super::gain_places::{Concentrated, GainPlaces, Windows};
-use super::pairs::QuarterSums;
 use super::responses::{Both, Response};
+
+/// Pairs of a quarter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QuarterSums {
+    /// Number of pairs.
+    pub requests: u64,
+    /// Sum of the response times in the run compared with, ns.
+    pub baseline_ns: u128,
+    /// Sum of the response times in the run's own list, ns.
+    pub own_ns: u128,
+}
 
 /// Pairs by flow and direction.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@
 use flashlane_core::Op;
 
 use super::gain_places::Concentrated;
-use super::pair_cells::PairCells;
+use super::pair_cells::{PairCells, QuarterSums};
 use super::pair_p95::PairCounts;
 use super::responses::{ResponseError, ResponseTimes};
 use super::sizes::SIZES;
@@ -44,17 +44,6 @@ pub struct PairTotals {
     pub quarters: [QuarterSums; 4],
     /// Where the net difference lies; `None` if there is none.
     pub concentrated: Option<Concentrated>,
-}
-
-/// Pairs of a quarter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct QuarterSums {
-    /// Number of pairs.
-    pub requests: u64,
-    /// Sum of the response times in the run compared with, ns.
-    pub baseline_ns: u128,
-    /// Sum of the response times in the run's own list, ns.
-    pub own_ns: u128,
 }
 
 /// Two runs compared request by request.

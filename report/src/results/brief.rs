@@ -4,7 +4,8 @@
 
 use super::flow_stats::ResponseStats;
 use super::format::{Sense, number, or_dash, relative, share, time};
-use super::replications::{RequestKind, SeedMeasure, SeedRange};
+use super::over_seeds::SeedRange;
+use super::replications::{RequestKind, SeedMeasure};
 use super::summary::{SchedulerResult, Summary};
 use super::table::{self, asked, end, section, table};
 use super::verdict::Verdict;

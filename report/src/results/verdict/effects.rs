@@ -2,7 +2,8 @@
 
 use super::cases::{Case, Role};
 use super::finding::{Change, Compared, SeedOpinion, SeedRange, SeedWord};
-use crate::results::replications::{self, OverSeeds, RequestKind, Says, SeedMeasure, Spread};
+use crate::results::over_seeds::{self, OverSeeds, Says, Spread};
+use crate::results::replications::{RequestKind, SeedMeasure};
 use crate::results::summary::{DeviceStats, Summary};
 
 /// Means and rates are alike within this share of the smaller.
@@ -175,7 +176,7 @@ fn seeds(summary: &Summary, case: &Case, measure: Compared, baseline: usize, run
         Compared::WriteAmplification => SeedMeasure::WriteAmplification,
     };
     let flow = case.flow_name(summary);
-    let case = replications::Case { scheduler, baseline, flow: flow.as_deref(), kind: case.kind, measure };
+    let case = over_seeds::Case { scheduler, baseline, flow: flow.as_deref(), kind: case.kind, measure };
     let over = OverSeeds::of(summary, &case)?;
     let range = |spread: Spread| SeedRange {
         seeds: spread.seeds,

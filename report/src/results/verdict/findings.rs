@@ -8,7 +8,8 @@ use super::uneven;
 use super::words;
 use crate::results::attribution::Difference;
 use crate::results::deciding::Deciding;
-use crate::results::replications::{LEAST_SEEDS, RequestKind, SeedMeasure, SeedsBecause, seeds_change_nothing};
+use crate::results::over_seeds::{LEAST_SEEDS, seeds_change_nothing};
+use crate::results::replications::{RequestKind, SeedMeasure, SeedsBecause};
 use crate::results::summary::Summary;
 
 /// Every gain and loss of at least this factor is on the first screen, whosever it is.

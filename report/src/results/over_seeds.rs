@@ -4,32 +4,14 @@
 
 use std::borrow::Cow;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::{RequestKind, SeedRun};
-use crate::results::Summary;
+use super::flow_stats::FlowStats;
+use super::replications::{RequestKind, SeedFigures, SeedMeasure, SeedRun};
+use super::summary::{SchedulerResult, Summary};
 
 /// The fewest seeds by which a difference is decided.
 pub const LEAST_SEEDS: u32 = 5;
 /// Two figures differ if the larger is more than this many times the smaller.
 pub const TOLERANCE: f64 = 1.01;
-
-/// A figure that is compared over seeds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SeedMeasure {
-    /// Mean response time; less is better.
-    Mean,
-    /// 99th percentile of the response times; less is better.
-    P99,
-    /// Requests completed per second; more is better.
-    Rate,
-    /// Write amplification; less is better.
-    WriteAmplification,
-    /// Erases; fewer are better.
-    Erases,
-}
 
 /// Which difference is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +128,35 @@ impl OverSeeds {
     }
 }
 
+impl SeedRun {
+    /// The figures of a run under this seed.
+    pub fn of(seed: u64, run: &SchedulerResult) -> SeedRun {
+        let flows = run.flows.iter().flat_map(|flow| figures(Some(&flow.name), &flow.figures));
+        SeedRun {
+            seed,
+            scheduler: run.name.clone(),
+            write_amplification: run.device.write_amplification,
+            erases: run.device.gc.erases,
+            figures: figures(None, &run.total).chain(flows).collect(),
+        }
+    }
+}
+
+/// The figures of each kind that there is.
+fn figures<'a>(flow: Option<&'a str>, of: &'a FlowStats) -> impl Iterator<Item = SeedFigures> + 'a {
+    RequestKind::COUNTED.into_iter().filter_map(move |kind| {
+        let stats = kind.of(of)?;
+        Some(SeedFigures {
+            flow: flow.map(str::to_owned),
+            kind,
+            requests: stats.requests,
+            mean_ns: stats.mean_ns,
+            p99_ns: stats.p99_ns,
+            iops: stats.iops,
+        })
+    })
+}
+
 impl SeedMeasure {
     fn is_better_lower(self) -> bool {
         self != SeedMeasure::Rate
@@ -244,5 +255,5 @@ fn outcome(case: &Case<'_>, run: &SeedRun) -> Vec<Option<f64>> {
 }
 
 #[cfg(test)]
-#[path = "judged_tests.rs"]
+#[path = "over_seeds_tests.rs"]
 mod tests;

@@ -1,16 +1,11 @@
 //! The comparison repeated with other seeds: other states of the drive and, of flows that are drawn, other requests.
 //!
-//! The types, and what they say of a difference ([`judged`]); the runs are made in `flashlane-sim`. A seed changes no request of a trace.
+//! The types only; the runs are made in `flashlane-sim`, and what they say of a difference is `over_seeds`'. A seed changes no request of a trace.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flow_stats::{FlowStats, ResponseStats};
-use super::summary::SchedulerResult;
-
-mod judged;
-
-pub use judged::{Case, LEAST_SEEDS, OverSeeds, Says, SeedMeasure, SeedRange, Spread, TOLERANCE, seeds_change_nothing};
 
 /// What the same schedulers did under several seeds. The first seed is the scenario's own: its runs are the ones that every other
 /// figure of the summary is from.
@@ -99,38 +94,27 @@ pub enum RequestKind {
     Commit,
 }
 
-impl SeedRun {
-    /// The figures of a run under this seed.
-    pub fn of(seed: u64, run: &SchedulerResult) -> SeedRun {
-        let flows = run.flows.iter().flat_map(|flow| figures(Some(&flow.name), &flow.figures));
-        SeedRun {
-            seed,
-            scheduler: run.name.clone(),
-            write_amplification: run.device.write_amplification,
-            erases: run.device.gc.erases,
-            figures: figures(None, &run.total).chain(flows).collect(),
-        }
-    }
+/// A figure that is compared over seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SeedMeasure {
+    /// Mean response time; less is better.
+    Mean,
+    /// 99th percentile of the response times; less is better.
+    P99,
+    /// Requests completed per second; more is better.
+    Rate,
+    /// Write amplification; less is better.
+    WriteAmplification,
+    /// Erases; fewer are better.
+    Erases,
+}
 
+impl SeedRun {
     /// The figures of this kind, of a flow or of all; `None` if none of them completed.
     pub fn figures(&self, flow: Option<&str>, kind: RequestKind) -> Option<&SeedFigures> {
         self.figures.iter().find(|figures| figures.flow.as_deref() == flow && figures.kind == kind)
     }
-}
-
-/// The figures of each kind that there is.
-fn figures<'a>(flow: Option<&'a str>, of: &'a FlowStats) -> impl Iterator<Item = SeedFigures> + 'a {
-    RequestKind::COUNTED.into_iter().filter_map(move |kind| {
-        let stats = kind.of(of)?;
-        Some(SeedFigures {
-            flow: flow.map(str::to_owned),
-            kind,
-            requests: stats.requests,
-            mean_ns: stats.mean_ns,
-            p99_ns: stats.p99_ns,
-            iops: stats.iops,
-        })
-    })
 }
 
 impl RequestKind {

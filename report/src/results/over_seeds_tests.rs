@@ -1,3 +1,5 @@
+//! The rule over seeds, on seeds that are made up.
+
 use super::*;
 use crate::results::example::example;
 use crate::results::{Replications, SeedFigures, SeedsBecause};
@@ -38,24 +40,24 @@ fn says(means: &[[f64; 2]], measure: SeedMeasure) -> OverSeeds {
     OverSeeds::of(&over(means), &case(measure)).expect("both have it")
 }
 
-const AHEAD: [[f64; 2]; 5] = [[330.0, 10.0], [340.0, 10.0], [500.0, 4.0], [400.0, 10.0], [350.0, 10.0]];
+const BETTER: [[f64; 2]; 5] = [[330.0, 10.0], [340.0, 10.0], [500.0, 4.0], [400.0, 10.0], [350.0, 10.0]];
 
 #[test]
 fn five_seeds_in_one_direction_decide() {
-    let mean = says(&AHEAD, SeedMeasure::Mean);
+    let mean = says(&BETTER, SeedMeasure::Mean);
     assert_eq!(mean.better, Some(Spread { seeds: 5, low: 33.0, high: 125.0 }));
     assert_eq!((mean.says, mean.worse, mean.alike, mean.seeds, mean.outcomes), (Says::Better, None, 0, 5, 5));
-    assert!(mean.is_decided() && says(&AHEAD, SeedMeasure::P99).says == Says::Better);
-    assert_eq!(says(&AHEAD, SeedMeasure::Erases).says, Says::Better);
-    assert_eq!(says(&AHEAD, SeedMeasure::WriteAmplification).says, Says::Better);
-    let behind = AHEAD.map(|[base, own]| [own, base]);
+    assert!(mean.is_decided() && says(&BETTER, SeedMeasure::P99).says == Says::Better);
+    assert_eq!(says(&BETTER, SeedMeasure::Erases).says, Says::Better);
+    assert_eq!(says(&BETTER, SeedMeasure::WriteAmplification).says, Says::Better);
+    let behind = BETTER.map(|[base, own]| [own, base]);
     let mean = says(&behind, SeedMeasure::Mean);
     assert!(mean.says == Says::Worse && mean.worse.is_some_and(|worse| worse.high == 125.0), "{mean:?}");
 }
 
 #[test]
 fn more_requests_per_second_are_better() {
-    let rate = says(&AHEAD, SeedMeasure::Rate);
+    let rate = says(&BETTER, SeedMeasure::Rate);
     assert!(rate.says == Says::Better && rate.better.is_some_and(|s| s.low > 32.99 && s.high < 125.01), "{rate:?}");
 }
 
@@ -71,7 +73,7 @@ fn seeds_that_disagree_leave_it_open_and_are_counted() {
 /// A single seed that is within the tolerance is enough; one per cent exactly does not differ.
 #[test]
 fn one_per_cent_is_not_a_difference() {
-    let mut nearly = AHEAD;
+    let mut nearly = BETTER;
     nearly[3] = [101.0, 100.0];
     let mean = says(&nearly, SeedMeasure::Mean);
     assert_eq!((mean.says, mean.alike, mean.better.map(|s| s.seeds)), (Says::Open, 1, Some(4)));
@@ -83,7 +85,7 @@ fn one_per_cent_is_not_a_difference() {
 
 #[test]
 fn ranges_are_those_of_a_scheduler_by_itself() {
-    let summary = over(&AHEAD[..3]);
+    let summary = over(&BETTER[..3]);
     let range = |scheduler, measure| SeedRange::of(&summary, scheduler, Some("web"), RequestKind::Read, measure);
     assert_eq!(range("fcfs", SeedMeasure::Mean), Some(SeedRange { seeds: 3, low: 330e3, high: 500e3 }));
     assert_eq!(range("fcfs", SeedMeasure::Rate), Some(SeedRange { seeds: 3, low: 2e3, high: 1e6 / 330.0 }));
@@ -92,9 +94,9 @@ fn ranges_are_those_of_a_scheduler_by_itself() {
 
 #[test]
 fn fewer_than_five_decide_nothing() {
-    let mean = says(&AHEAD[..4], SeedMeasure::Mean);
+    let mean = says(&BETTER[..4], SeedMeasure::Mean);
     assert_eq!((mean.says, mean.better.map(|s| s.seeds)), (Says::TooFew, Some(4)));
-    let mean = says(&AHEAD[..1], SeedMeasure::Mean);
+    let mean = says(&BETTER[..1], SeedMeasure::Mean);
     assert_eq!((mean.says, mean.seeds), (Says::Unrepeated, 1));
     let unrepeated = example();
     let mean = OverSeeds::of(&unrepeated, &case(SeedMeasure::Mean)).expect("from the runs themselves");
@@ -111,14 +113,14 @@ fn equal_outcomes_are_counted_and_not_taken_for_repetitions() {
     let same = [[330.0, 10.0]; 5];
     let mean = says(&same, SeedMeasure::Mean);
     assert_eq!((mean.says, mean.outcomes, mean.is_decided()), (Says::Same, 1, false));
-    assert!(seeds_change_nothing(&over(&same)) && !seeds_change_nothing(&over(&AHEAD)));
+    assert!(seeds_change_nothing(&over(&same)) && !seeds_change_nothing(&over(&BETTER)));
     assert!(!seeds_change_nothing(&over(&same[..1])) && !seeds_change_nothing(&example()));
     let two = [same[0], same[0], [400.0, 10.0], same[0], [400.0, 10.0]];
     let mean = says(&two, SeedMeasure::Mean);
     assert_eq!((mean.says, mean.outcomes), (Says::Better, 2));
     assert!(!seeds_change_nothing(&over(&two)));
     // The 99th percentile of all is the same, their means are not: that is no equal outcome.
-    let mut summary = over(&AHEAD);
+    let mut summary = over(&BETTER);
     for run in &mut summary.replications.as_mut().expect("some").runs {
         run.figures[0].p99_ns = if run.scheduler == "fcfs" { 500 } else { 100 };
     }
@@ -132,13 +134,13 @@ fn figures_of_zero_and_figures_that_are_not_there() {
     let erases = says(&none, SeedMeasure::Erases);
     assert_eq!((erases.says, erases.worse.map(|s| s.low)), (Says::Worse, Some(f64::INFINITY)));
     assert_eq!(OverSeeds::of(&over(&none), &case(SeedMeasure::WriteAmplification)), None);
-    let (summary, mean) = (over(&AHEAD), case(SeedMeasure::Mean));
+    let (summary, mean) = (over(&BETTER), case(SeedMeasure::Mean));
     let judged = |case: &Case<'_>| OverSeeds::of(&summary, case);
     assert!(judged(&mean).is_some());
     assert_eq!(judged(&Case { kind: RequestKind::Flush, ..mean }), None);
     assert_eq!(judged(&Case { flow: None, ..mean }), None);
     assert_eq!(judged(&Case { scheduler: "flin", ..mean }), None);
-    let mut summary = over(&AHEAD);
+    let mut summary = over(&BETTER);
     summary.replications.as_mut().expect("some").runs[9].figures.clear();
     let four = OverSeeds::of(&summary, &mean).expect("four have it");
     assert_eq!((four.says, four.seeds), (Says::TooFew, 4));
@@ -147,7 +149,7 @@ fn figures_of_zero_and_figures_that_are_not_there() {
 /// Two writes of 100 us and a flush of 50 are a commit of 250.
 #[test]
 fn a_commit_is_its_writes_and_its_flush() {
-    let mut summary = over(&AHEAD);
+    let mut summary = over(&BETTER);
     summary.flows[0].writes_per_flush = Some(2.0);
     for run in &mut summary.replications.as_mut().expect("some").runs {
         let fcfs = run.scheduler == "fcfs";
