@@ -1,7 +1,7 @@
 //! What experiments take from a run: figures that a store can keep.
 
 use flashlane_core::event::Stamped;
-use flashlane_report::results::{Cdf, FlowStats, HostStats, OverTime, SchedulerResult};
+use flashlane_report::results::{Cdf, FlowResult, FlowStats, HostStats, OverTime, SchedulerResult};
 use flashlane_scenario::Scenario;
 use flashlane_sim::{Outcome, RunError};
 use serde::de::DeserializeOwned;
@@ -17,7 +17,7 @@ pub struct RunStats {
 
 impl RunStats {
     /// The name of these figures in a store, with a version.
-    pub(crate) const NAME: &'static str = "comparison 1";
+    pub(crate) const NAME: &'static str = "comparison 2";
 
     /// What experiments take of `schedulers`.
     pub(crate) fn of(mut schedulers: Vec<SchedulerResult>) -> RunStats {
@@ -38,6 +38,15 @@ fn without_distributions(run: &mut SchedulerResult) {
     if let Some(HostStats { all, read, write, .. }) = &mut run.host {
         [all, read, write].into_iter().flatten().for_each(|latencies| latencies.cdf = Cdf::default());
     }
+}
+
+/// Whether a flow fell behind by the end of its run: its backlog at its last arrival took more than a twentieth of the time of all its
+/// arrivals to work off. Of at least 1,000 requests.
+pub fn falls_behind(flow: &FlowResult) -> bool {
+    let figures = &flow.figures;
+    let arriving = figures.last_arrival_ns.saturating_sub(figures.first_arrival_ns.unwrap_or(0));
+    let left = figures.last_completion_ns.saturating_sub(figures.last_arrival_ns);
+    figures.issued >= 1_000 && left > arriving / 20
 }
 
 /// Counts what the events of a run show.

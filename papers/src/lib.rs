@@ -22,7 +22,7 @@ pub mod sos;
 pub mod stored;
 
 pub use flashlane_report::metrics::mean_and_ci95;
-pub use kept::{Counter, RunStats};
+pub use kept::{Counter, RunStats, falls_behind};
 pub use measurements::Measurements;
 pub use report::{PaperResult, render, schema, tables};
 pub use runner::{Place, Runner, Settings};

@@ -191,6 +191,7 @@ impl Simulation<'_> {
             run.host.completed(completion.done, completion.id, free);
         }
         self.device.completions().clear();
+        self.note_end();
         Ok(())
     }
 
@@ -235,6 +236,9 @@ impl Simulation<'_> {
         }
         run.held.insert(id.0, (io.flow, op, fua, extent));
         run.open += 1;
+        if now >= self.limits.warm_up && state.warm_up_left == 0 {
+            self.counted.arrive(&self.device);
+        }
         state.issue(&mut self.window, id, op, now, at >= self.limits.warm_up);
         self.issued += 1;
         self.times.set(flow, state.draw(self.limits.end)?);

@@ -11,6 +11,7 @@ mod available;
 mod ceiling;
 mod changes;
 mod compare;
+mod counted;
 mod deciding;
 mod decisions;
 mod drive;

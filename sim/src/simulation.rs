@@ -8,6 +8,7 @@ use flashlane_ssd::{Config, Device, Replayed};
 
 use super::RunError;
 use super::changes::{Due, Pending};
+use super::counted::Counted;
 use super::entries::Entries;
 use super::feed::Feed;
 use super::flow_state::{BEYOND, FlowState};
@@ -105,6 +106,7 @@ pub struct Simulation<'a> {
     progress: Option<Reported<'a>>,
     pub(super) issued: u64,
     pub(super) window: LoadWindow,
+    pub(super) counted: Counted,
     reported: u64,
     has_closed_loop: bool,
     /// If response times count from the entry into the submission queue.
@@ -163,6 +165,7 @@ impl<'a> Simulation<'a> {
             progress,
             issued,
             window: LoadWindow::default(),
+            counted: Counted::default(),
             reported,
             has_closed_loop,
             entries,
@@ -213,7 +216,7 @@ impl<'a> Simulation<'a> {
         let feeds = || self.flows.iter().map(|state| state.feed.as_ref());
         let remarks = feeds().map(|feed| feed.and_then(Feed::remarks)).collect();
         let recorded = feeds().map(|feed| feed.and_then(Feed::recorded)).collect();
-        let device = DeviceStats::from(&self.device.totals());
+        let device = DeviceStats::from(&self.counted.totals(&self.device));
         let Observations { verdict, responses, slack, transactions, activity } = self.observers.finish()?;
         let TransactionRecords { estimation, known } = transactions;
         let flows = self.flows.into_iter().map(|state| state.closed_metrics(&self.window)).collect();
@@ -252,7 +255,7 @@ impl<'a> Simulation<'a> {
         if self.changes.is_some() && self.changes_before(next.map_or(Time::NEVER, |(at, _)| at)) {
             return self.change();
         }
-        if self.has_closed_loop || next.is_none() {
+        if self.has_closed_loop || next.is_none() || self.may_end_before(next) {
             let limit = next.map_or_else(|| self.last_limit(), |(at, _)| at);
             let completed = self.device.advance_to_completion(limit);
             if completed || next.is_none() {
@@ -267,6 +270,26 @@ impl<'a> Simulation<'a> {
         }
         self.submit(flow)?;
         Ok(true)
+    }
+
+    /// Whether the last counted request may complete before the request `next`, because that is one of those of its flow that are left out:
+    /// then the device stops at each completion.
+    #[inline]
+    fn may_end_before(&self, next: Option<(Time, usize)>) -> bool {
+        self.limits.warm_up_requests > 0 && self.counted.is_under_way() && !self.is_counted(next)
+    }
+
+    /// Whether figures count the request that a flow sends next.
+    fn is_counted(&self, next: Option<(Time, usize)>) -> bool {
+        next.is_some_and(|(at, flow)| at >= self.limits.warm_up && self.flows[flow].warm_up_left == 0)
+    }
+
+    /// Keeps what the device has done, if no counted request is under way or comes next.
+    #[inline]
+    pub(super) fn note_end(&mut self) {
+        if self.counted.may_end() && !self.is_counted(self.earliest()) {
+            self.counted.end(&self.device);
+        }
     }
 
     /// Whether the next change comes before the instant `at` of the next request.
@@ -343,6 +366,7 @@ impl<'a> Simulation<'a> {
         }
         completions.clear();
         *self.device.completions() = completions;
+        self.note_end();
         Ok(())
     }
 
@@ -359,6 +383,7 @@ impl<'a> Simulation<'a> {
         let metrics = &mut self.flows[completion.flow.index()].metrics;
         if measured {
             metrics.complete(&self.window, completion);
+            self.counted.complete();
         } else {
             metrics.complete_unmeasured(&self.window, completion);
         }
@@ -390,6 +415,9 @@ impl<'a> Simulation<'a> {
         let id = RequestId(self.issued);
         let request = Request { id, flow: FlowId(flow as u16), op: *op, fua: *fua, arrival: *at, extent };
         let now = if let Some(changes) = &self.changes { changes.not_before.max(*at) } else { *at };
+        if *at >= self.limits.warm_up && state.warm_up_left == 0 {
+            self.counted.arrive(&self.device);
+        }
         self.device
             .submit(now, &request)
             .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;
@@ -432,7 +460,7 @@ impl<'a> Simulation<'a> {
     fn check_conservation(&mut self) -> Result<(), RunError> {
         for (flow, FlowState { feed, metrics, .. }) in self.flows.iter_mut().enumerate() {
             metrics.refuse(feed.as_ref().map_or([0; Op::ALL.len()], Feed::rejected));
-            for (op, KindCounts { issued, completed, rejected }) in Op::ALL.into_iter().zip(metrics.by_kind()) {
+            for (op, KindCounts { issued, completed, rejected, .. }) in Op::ALL.into_iter().zip(metrics.by_kind()) {
                 if issued != completed + rejected {
                     let op = op.name();
                     return Err(RunError::Fault(format!(

@@ -12,7 +12,7 @@ pub use picture::picture;
 
 use self::rows::{FIRST, rows_for};
 use self::workloads::{Workload, all};
-use crate::{Group, Measurements, Paper, RunStats, Runner};
+use crate::{Group, Measurements, Paper, RunStats, Runner, falls_behind};
 use flashlane_report::results::SchedulerResult;
 use flashlane_sim::RunError;
 
@@ -95,5 +95,5 @@ fn add(figures: &mut Measurements, family: &str, made: &RunStats) {
 }
 
 fn overloaded(run: &SchedulerResult) -> f64 {
-    run.flows.iter().filter(|flow| flow.overloaded).count() as f64
+    run.flows.iter().filter(|flow| falls_behind(flow)).count() as f64
 }

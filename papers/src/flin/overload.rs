@@ -1,7 +1,7 @@
 //! Mixes that the drive cannot serve: their slowdowns grow with the simulated time and are no figures.
 
 use super::measures::{MEASURES, MixResult, SYSTEMS};
-use crate::{Measurements, RunStats};
+use crate::{Measurements, RunStats, falls_behind};
 
 /// The systems that figures 10 to 12 compare.
 const COMPARED: &[&str] = SYSTEMS.split_at(3).0;
@@ -12,7 +12,7 @@ const COMPARED: &[&str] = SYSTEMS.split_at(3).0;
 fn is_overloaded(figures: &RunStats) -> bool {
     COMPARED.iter().all(|&system| {
         let run = figures.schedulers.iter().find(|run| run.name == system);
-        run.is_some_and(|run| run.flows.iter().any(|flow| flow.overloaded))
+        run.is_some_and(|run| run.flows.iter().any(falls_behind))
     })
 }
 

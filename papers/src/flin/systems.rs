@@ -5,7 +5,7 @@ use super::measures::{MEASURES, MixResult, SYSTEMS};
 use super::mixes::{self, TraceMix};
 use super::overload;
 use super::setup::{clone, document, systems};
-use crate::{Measurements, Runner};
+use crate::{Measurements, Runner, falls_behind};
 use flashlane_report::results::SchedulerResult;
 use flashlane_scenario::SchedulerChoice;
 use flashlane_scenario::workload::clone::{FlinTrace, Interference};
@@ -98,7 +98,7 @@ fn add(figures: &mut Measurements, mix: &TraceMix, run: &SchedulerResult) {
     if let Some(fairness) = &run.fairness {
         MEASURES.iter().for_each(|(what, value)| push(what, value(fairness)));
     }
-    push("overloaded_flows", run.flows.iter().filter(|flow| flow.overloaded).count() as f64);
+    push("overloaded_flows", run.flows.iter().filter(|flow| falls_behind(flow)).count() as f64);
     push("units_busy_percent", 100.0 * run.device.chip_utilisation);
     push("collections_forced", run.device.gc.forced as f64);
     for flow in &run.flows {
@@ -162,6 +162,7 @@ pub fn interference(runner: &Runner<'_>) -> Result<Measurements, RunError> {
 mod tests {
     use super::*;
     use crate::{Place, Setting, Settings};
+    use flashlane_report::results::FlowResult;
     use flashlane_scenario::{Document, Limit};
 
     /// A mix is overloaded if no system of figures 10 to 12 keeps up with it, and then it is in no figure of those served.
@@ -172,11 +173,16 @@ mod tests {
         let heavy = mixes::first(2, 1).split_off(6);
         let runs = heavy.into_iter().map(|mix| (mix, 1)).collect();
         let mut made = run_mixes(&runner, runs, 300, &systems(&runner, &SYSTEMS[..3]), small).expect("runs");
-        made[1].figures.schedulers.iter_mut().flat_map(|run| &mut run.flows).for_each(|flow| flow.overloaded = false);
+        let set = |flow: &mut FlowResult, falls_behind: bool| {
+            let figures = &mut flow.figures;
+            (figures.issued, figures.first_arrival_ns, figures.last_arrival_ns) = (1_000, Some(0), 100);
+            figures.last_completion_ns = if falls_behind { 106 } else { 105 };
+        };
+        made[1].figures.schedulers.iter_mut().flat_map(|run| &mut run.flows).for_each(|flow| set(flow, false));
         let mut served = |overloaded: [bool; 3]| {
             for (run, overloaded) in made[0].figures.schedulers.iter_mut().zip(overloaded) {
-                run.flows.iter_mut().for_each(|flow| flow.overloaded = false);
-                run.flows[2].overloaded = overloaded;
+                run.flows.iter_mut().for_each(|flow| set(flow, false));
+                set(&mut run.flows[2], overloaded);
             }
             let mut figures = Measurements::default();
             overload::add(&mut figures, &made, 300);

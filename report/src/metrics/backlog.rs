@@ -213,7 +213,7 @@ mod tests {
         served(&arrivals.into_iter().collect::<Vec<u64>>(), service).overload()
     }
 
-    /// 20,000 requests a second for 1 s, of which 10,000 are served.
+    /// 20,000 requests per second for 1 s, of which 10,000 are served.
     fn found(requests: u64, waits: u64, offered: u64, stood: u64) -> Option<Overload> {
         Some(Overload { requests, waits, offered: Duration::from_ns(offered), stood: Duration::from_ns(stood) })
     }

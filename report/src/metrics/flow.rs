@@ -62,6 +62,8 @@ pub struct KindCounts {
     pub completed: u64,
     /// Refused before they reached the device.
     pub rejected: u64,
+    /// Of those that completed, the ones that figures leave out: warm-up.
+    pub warm_up: u64,
 }
 
 /// Requests affected by a mechanism of the scheduler, through at least one of their transactions (model 1.2).
@@ -180,7 +182,7 @@ impl FlowMetrics {
     /// Counts a completed request of the flow that the figures leave out, because it arrived during warm-up.
     #[inline]
     pub fn complete_unmeasured(&mut self, window: &LoadWindow, completion: &Completion) {
-        self.load.complete(window, completion.op, completion.done, completion.bytes);
+        self.load.complete_left_out(window, completion.op, completion.done, completion.bytes);
         self.backlog.complete(completion.done);
         self.last_completion = self.last_completion.max(completion.done);
         self.unmeasured[completion.op.index()] += 1;
@@ -239,12 +241,17 @@ impl FlowMetrics {
         self.by_kind().iter().map(|counts| counts.completed).sum()
     }
 
+    /// Requests that completed and that figures leave out, because they arrived during warm-up.
+    pub fn warm_up(&self) -> u64 {
+        self.unmeasured.iter().sum()
+    }
+
     /// Requests of each kind, by [`Op::index`].
     pub fn by_kind(&self) -> [KindCounts; KINDS] {
         Op::ALL.map(|op| {
             let measured = self.over_time(op).map_or(0, Timeline::count);
             let [issued, unmeasured, rejected] = [self.issued, self.unmeasured, self.rejected].map(|of| of[op.index()]);
-            KindCounts { issued, completed: unmeasured + measured, rejected }
+            KindCounts { issued, completed: unmeasured + measured, rejected, warm_up: unmeasured }
         })
     }
 
@@ -377,9 +384,10 @@ mod tests {
         let mut both = FlowMetrics::new();
         both.merge(&flow);
         both.merge(&run(&[completion(Op::Read, 0, 7)]));
-        let of = |issued, completed, rejected| KindCounts { issued, completed, rejected };
-        assert_eq!(flow.by_kind(), [of(1, 1, 0), of(1, 1, 0), of(5, 2, 3), of(0, 0, 0), of(1, 1, 0)]);
-        assert_eq!(both.by_kind(), [of(2, 2, 0), of(1, 1, 0), of(5, 2, 3), of(0, 0, 0), of(1, 1, 0)]);
+        let of = |issued, completed, rejected| KindCounts { issued, completed, rejected, warm_up: 0 };
+        let trims = |issued, completed, rejected| KindCounts { warm_up: 1, ..of(issued, completed, rejected) };
+        assert_eq!(flow.by_kind(), [of(1, 1, 0), of(1, 1, 0), trims(5, 2, 3), of(0, 0, 0), of(1, 1, 0)]);
+        assert_eq!(both.by_kind(), [of(2, 2, 0), of(1, 1, 0), trims(5, 2, 3), of(0, 0, 0), of(1, 1, 0)]);
         for metrics in [&flow, &both] {
             assert!(metrics.balanced());
             assert_eq!((metrics.response(Op::Trim).sum(), metrics.response(Op::Flush).sum()), (30, 500));

@@ -1,7 +1,8 @@
 //! Rates: what arrived and what completed in the window in which load is offered.
 //!
 //! The window of a run begins at its first counted arrival and ends at its last, of all flows together: before, the run warms up, and
-//! after, the drive only empties its queues. Everything that happens inside is taken, whether the request is counted or not. What
+//! after, the drive only empties its queues. Everything that happens inside is taken, whether the request is counted or not; but where
+//! there is a warm-up no more counts as served than arrives, of each kind: a backlog that it left is no service. What
 //! happens at the instant it begins is left out, what happens at the instant it ends is taken: n arrivals are n - 1 gaps.
 //!
 //! When the window ends is known only at the end of the run. Completions may be passed later than requests that arrived after them, but
@@ -31,6 +32,8 @@ pub struct Load {
     /// What happened since the window last grew; it is inside as soon as the window grows again.
     since: Counts,
     number: u64,
+    /// Requests have completed that figures leave out.
+    has_warm_up: bool,
     /// Length of the window, ns, once the run is over; 0 without one.
     length_ns: u64,
 }
@@ -91,6 +94,13 @@ impl Load {
         }
     }
 
+    /// Counts a request of `bytes` that completed and that figures leave out.
+    #[inline]
+    pub fn complete_left_out(&mut self, window: &LoadWindow, op: Op, done: Time, bytes: u64) {
+        self.has_warm_up = true;
+        self.complete(window, op, done, bytes);
+    }
+
     /// Where something that happened `at` belongs; `None` before the window.
     #[inline]
     fn counts(&mut self, window: &LoadWindow, at: Time) -> Option<&mut Counts> {
@@ -118,6 +128,9 @@ impl Load {
         self.catch_up(window);
         self.since = Counts::default();
         self.length_ns = window.length_ns();
+        if self.has_warm_up {
+            self.within.serve_at_most_what_arrives();
+        }
     }
 
     /// Adds what another flow of the same run did.
@@ -146,6 +159,17 @@ impl Load {
 }
 
 impl Counts {
+    /// Takes off what was served beyond what arrived, with its part of the bytes.
+    fn serve_at_most_what_arrives(&mut self) {
+        for kind in 0..KINDS {
+            let (arrived, served) = (self.arrivals[kind], self.completions[kind]);
+            if served > arrived {
+                self.bytes[kind] = (u128::from(self.bytes[kind]) * u128::from(arrived) / u128::from(served)) as u64;
+                self.completions[kind] = arrived;
+            }
+        }
+    }
+
     fn add(&mut self, other: &Counts) {
         for kind in 0..KINDS {
             self.arrivals[kind] += other.arrivals[kind];
@@ -235,6 +259,27 @@ mod tests {
             [&[Op::Read][..], &[Op::Write], &BOTH].map(|ops| rate(&both, ops)),
             [30.0, 3_400.0, 3_430.0].map(Some)
         );
+    }
+
+    /// Of 1,000 ns in which five requests arrive: four of the warm-up that complete then, and some that are counted. No more is served than
+    /// arrives, with its part of the bytes; without a warm-up all that completes is.
+    #[test]
+    fn warm_up_is_served_only_up_to_what_arrives() {
+        let load = |warm_up: u64, counted: u64| {
+            let (mut window, mut load) = (LoadWindow::default(), Load::default());
+            for at in [0, 200, 400, 600, 800, 1_000] {
+                window.arrive(Time::from_ns(at));
+                load.arrive(&window, Op::Write, Time::from_ns(at));
+            }
+            (0..warm_up).for_each(|i| load.complete_left_out(&window, Op::Write, Time::from_ns(100 + i), 10));
+            (0..counted).for_each(|i| load.complete(&window, Op::Write, Time::from_ns(900 + i), 100));
+            load.close(&window);
+            let rates = load.rates(&BOTH).expect("a window");
+            [rates.offered_iops, rates.iops, rates.bytes_per_s].map(|rate| (rate / 1e6).round())
+        };
+        assert_eq!(load(4, 0), [5.0, 4.0, 40.0]);
+        assert_eq!(load(4, 6), [5.0, 5.0, 320.0]);
+        assert_eq!(load(0, 6), [5.0, 6.0, 600.0]);
     }
 
     /// Completions are passed in batches, later than requests that arrived after them: the same figures.

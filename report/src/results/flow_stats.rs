@@ -14,6 +14,9 @@ pub struct FlowStats {
     pub completed: u64,
     /// Requests refused before they reached the device, an address beyond the drive for instance.
     pub rejected: u64,
+    /// Of those that completed, the requests that arrived during warm-up and are in no figure; missing if there are none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub warm_up: u64,
     /// When the first request arrived, ns since the start of the run; null if none did.
     pub first_arrival_ns: Option<u64>,
     /// When the last request arrived, ns.
@@ -65,6 +68,15 @@ pub struct KindRequests {
     pub completed: u64,
     /// Requests refused before they reached the device.
     pub rejected: u64,
+    /// Of those that completed, the requests that arrived during warm-up and are in no figure; missing if there are none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub warm_up: u64,
+}
+
+/// No request.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(requests: &u64) -> bool {
+    *requests == 0
 }
 
 /// Rates and response times of the completed requests of a kind, or of reads and writes together.
@@ -81,7 +93,7 @@ pub struct ResponseStats {
     /// Load offered: requests that arrived in the window (`window_ns`), per second; null without a window. Where it exceeds
     /// `iops`, the device did not keep up.
     pub offered_iops: Option<f64>,
-    /// Requests that completed in the window, per second, counted or not; null without a window.
+    /// Requests that completed in the window, per second, those of the warm-up only up to what arrived; null without a window.
     pub iops: Option<f64>,
     /// Megabytes (10^6 bytes) of those per second; null without a window.
     pub mb_per_s: Option<f64>,

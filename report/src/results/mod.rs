@@ -49,7 +49,7 @@ mod waits;
 mod waterfall;
 mod writer;
 
-pub use attribution::{Attribution, Difference, Measure, Part};
+pub use attribution::{Attribution, Difference, Measure, NoShares, Part};
 pub use ceiling::{Ceiling, CeilingBound, CeilingGap};
 pub use columns::{Column, Kind, Table};
 pub use deciding::{Deciding, TriedDecision, Untried, Way};

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::ceiling::CeilingGap;
 use super::flow_stats::ResponseStats;
 use super::summary::Summary;
+use super::verdict::ENOUGH_ERASES;
 
 /// Which scheduler to take, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,6 +65,9 @@ pub struct Judged {
     pub figures: RunStats,
     /// The limits that it breaks there, in words.
     pub broken: Vec<String>,
+    /// The limits that were not judged, and why, in words.
+    #[serde(default)]
+    pub not_judged: Vec<String>,
     /// How far it is from what no scheduler can beat; null where there is no bound.
     pub ceiling: Option<CeilingGap>,
 }
@@ -113,6 +117,12 @@ pub struct RunStats {
     pub flows: Vec<FlowTimes>,
     /// Pages programmed for any reason over those programmed for the host; null if none were.
     pub write_amplification: Option<f64>,
+    /// Blocks erased, in all runs together.
+    #[serde(default)]
+    pub erases: u64,
+    /// Runs that the figures are means of.
+    #[serde(default)]
+    pub runs: u64,
     /// Smallest slowdown over largest (F); null without alone runs.
     pub fairness: Option<f64>,
 }
@@ -178,6 +188,8 @@ impl RunStats {
         RunStats {
             flows: run.flows.iter().map(flow).collect(),
             write_amplification: run.device.write_amplification,
+            erases: run.device.gc.erases,
+            runs: 1,
             fairness: run.fairness.as_ref().map(|fairness| fairness.fairness),
         }
     }
@@ -202,8 +214,15 @@ impl RunStats {
         RunStats {
             flows: runs[0].flows.iter().enumerate().map(flow).collect(),
             write_amplification: mean(runs.iter().filter_map(|run| run.write_amplification)),
+            erases: runs.iter().map(|run| run.erases).sum(),
+            runs: runs.iter().map(|run| run.runs).sum(),
             fairness: mean(runs.iter().filter_map(|run| run.fairness)),
         }
+    }
+
+    /// Whether the write amplification is of one run and rests on so few erases that the next victims decide it.
+    pub fn rests_on_few_erases(&self) -> bool {
+        self.runs == 1 && (1..ENOUGH_ERASES).contains(&self.erases)
     }
 
     /// Mean response time over that of `other`: the geometric mean over the flows, so that each counts the same. 1 where no flow has both.
@@ -226,7 +245,8 @@ mod tests {
     fn figures(means: &[Option<f64>], write_amplification: Option<f64>) -> RunStats {
         let response = |mean_ns| Response { mean_ns, p99_ns: 4.0 * mean_ns };
         let flow = |mean: &Option<f64>| FlowTimes { all: mean.map(response), ..FlowTimes::default() };
-        RunStats { flows: means.iter().map(flow).collect(), write_amplification, fairness: None }
+        let flows = means.iter().map(flow).collect();
+        RunStats { flows, write_amplification, erases: 7, runs: 1, fairness: None }
     }
 
     #[test]
@@ -242,6 +262,10 @@ mod tests {
     #[test]
     fn a_mean_is_over_the_runs_that_have_the_figure() {
         let runs = [figures(&[Some(1.0), None], Some(2.0)), figures(&[Some(3.0), Some(8.0)], None)];
-        assert_eq!(RunStats::mean(&runs), figures(&[Some(2.0), Some(8.0)], Some(2.0)));
+        let mean = RunStats::mean(&runs);
+        assert_eq!(mean, RunStats { erases: 14, runs: 2, ..figures(&[Some(2.0), Some(8.0)], Some(2.0)) });
+        let few = |erases: u64| RunStats { erases, ..runs[0].clone() }.rests_on_few_erases();
+        assert_eq!([0, 1, 29, 30].map(few), [false, true, true, false]);
+        assert!(!mean.rests_on_few_erases(), "repeated");
     }
 }

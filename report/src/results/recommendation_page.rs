@@ -5,7 +5,7 @@ use minijinja::value::{Serde, Value};
 
 use super::format;
 use super::recommendation::{Recommendation, Tried};
-use super::recommendation_text::{advice, best_not_taken, broken, costs, gaps, not_run};
+use super::recommendation_text::{advice, best_not_taken, broken, costs, gaps, not_judged, not_run};
 use super::report::environment;
 
 const PAGE: &str = include_str!("../../assets/report/recommendation.html");
@@ -29,6 +29,7 @@ pub fn html(made: &Recommendation, command: &str) -> String {
         other => best_not_taken(made).map(|best| best.written.clone()),
         tables,
         broken => broken(made),
+        not_judged => not_judged(made),
         gaps => gaps(made),
         tried => tried(made),
         not_run => not_run(&made.failed),

@@ -49,6 +49,10 @@ pub fn render(made: &Recommendation) -> String {
     if !broken.is_empty() {
         let _ = writeln!(text, "What breaks a limit\n{broken}");
     }
+    let open: String = not_judged(made).iter().map(|(name, why)| format!("  {name}: {}\n", escaped(why))).collect();
+    if !open.is_empty() {
+        let _ = writeln!(text, "Limits that were not judged\n{open}");
+    }
     text.push_str(&ceiling(made));
     let not_run: String = not_run(&made.failed).iter().map(|line| format!("{}\n", escaped(line))).collect();
     if !not_run.is_empty() {
@@ -209,6 +213,12 @@ pub(super) fn broken(made: &Recommendation) -> Vec<(String, String)> {
     broken.map(|judged| (label(judged), judged.broken.join("; "))).collect()
 }
 
+/// Those judged of which a limit was not, and why.
+pub(super) fn not_judged(made: &Recommendation) -> Vec<(String, String)> {
+    let some = made.judged.iter().filter(|judged| !judged.not_judged.is_empty());
+    some.map(|judged| (label(judged), judged.not_judged.join("; "))).collect()
+}
+
 /// How far each of those judged is from what no scheduler can beat.
 pub(super) fn gaps(made: &Recommendation) -> Vec<(String, String)> {
     made.judged.iter().filter_map(|judged| Some((label(judged), judged.ceiling.as_ref()?.words()))).collect()
@@ -256,8 +266,15 @@ mod tests {
             is_best: role == Role::Best,
             chosen_ratio: ratios[0],
             ratio: ratios[1],
-            figures: RunStats { flows: vec![flow("web"), flow("db")], write_amplification: Some(1.5), fairness: None },
+            figures: RunStats {
+                flows: vec![flow("web"), flow("db")],
+                write_amplification: Some(1.5),
+                erases: 100,
+                runs: 1,
+                fairness: None,
+            },
             broken: if broken { vec!["p99 of db is 9.000 ms where 1.000 ms is the most".into()] } else { Vec::new() },
+            not_judged: if broken { vec!["write amplification: 12 erases are few".into()] } else { Vec::new() },
             ceiling: None,
         }
     }
@@ -361,6 +378,7 @@ mod tests {
             "p99 on seeds 2 to 4\n",
             "  write amplification  1.500  1.500  0.0%           1.500  0.0%\n",
             "What breaks a limit\n  the best found: p99 of db is 9.000 ms where 1.000 ms is the most\n",
+            "Limits that were not judged\n  the best found: write amplification: 12 erases are few\n",
             "Ceiling: none: there are closed loops\n",
             "\nNot run: a, c: no buffer\nNot run: b: full\n",
         ] {
@@ -381,6 +399,7 @@ mod tests {
             "<pre><code>scheduler = &quot;late&quot;</code></pre>",
             "<tr><th scope=\"row\">web reads</th><td>200.0 µs</td><td>100.0 µs</td><td>-50.0%</td></tr>",
             "<p class=\"note\">fcfs breaks a limit: p99 of db is 9.000 ms where 1.000 ms is the most.</p>",
+            "<p class=\"note\">Not judged of fcfs: write amplification: 12 erases are few.</p>",
             "<p>There is no bound: there are closed loops.</p>",
             "<th scope=\"row\">scheduler &lt;0&gt;</th><td>1 of 3</td><td class=\"bar\">0.500<i style=\"inline-size: 25.0%\"></i></td><td>broken</td>",
             "<td class=\"bar\">63.50<i style=\"inline-size: 100.0%\"></i></td><td>kept</td>",

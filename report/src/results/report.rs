@@ -95,6 +95,7 @@ pub fn html(summary: &Summary, activity: &[Activity], command: &str) -> String {
         verdict => context! { findings, others, warnings, decisions => brief::differences(summary) },
         attribution,
         ceiling,
+        warm_up => summary.schedulers.iter().any(|run| run.total.warm_up > 0),
         maps => Value::from(Serde(Maps::of(activity))),
         command,
         scripts => SCRIPTS,

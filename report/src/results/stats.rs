@@ -210,6 +210,7 @@ impl FlowStats {
             issued: metrics.issued(),
             completed: metrics.completed(),
             rejected: metrics.rejected(),
+            warm_up: metrics.warm_up(),
             first_arrival_ns: metrics.first_arrival().map(Time::ns),
             last_arrival_ns: metrics.last_arrival().ns(),
             last_completion_ns: metrics.last_completion().ns(),
@@ -244,6 +245,7 @@ impl CommandStats {
             issued: kind.issued,
             completed: kind.completed,
             rejected: kind.rejected,
+            warm_up: kind.warm_up,
         });
         let [trim, write_zeroes, flush] = [Op::Trim, Op::WriteZeroes, Op::Flush].map(of);
         Some(Box::new(CommandStats { received: received.collect(), trim, write_zeroes, flush }))
@@ -309,7 +311,7 @@ impl Series {
 }
 
 impl From<&Totals> for DeviceStats {
-    /// The figures of a device at the end of a run.
+    /// The figures of a device from what it did between two instants, `now` apart.
     fn from(totals: &Totals) -> DeviceStats {
         let EraseCounts { min: erase_count_min, max: erase_count_max, sum: erase_count_sum } = totals.erase_counts;
         DeviceStats {
@@ -377,12 +379,12 @@ impl MappingStats {
     }
 }
 
-/// For each, the share of the time up to `end` in which it was busy.
+/// For each, the share of the time `end` in which it was busy.
 fn shares(busy: &[Duration], end: Time) -> Vec<f64> {
     busy.iter().map(|busy| ratio(busy.ns(), end.ns()).unwrap_or(0.0)).collect()
 }
 
-/// The share of the time up to `end` in which they were busy on average.
+/// The share of the time `end` in which they were busy on average.
 fn mean_share(busy: &[Duration], end: Time) -> f64 {
     let sum: u128 = busy.iter().map(|busy| u128::from(busy.ns())).sum();
     let all = busy.len() as u128 * u128::from(end.ns());

@@ -217,10 +217,10 @@ pub struct FlowResult {
     pub overload: Option<OverloadStats>,
 }
 
-/// What the device did.
+/// What the device did from the first counted arrival of the run to the last counted completion.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceStats {
-    /// The time the utilisations are shares of, ns.
+    /// That time, of which the utilisations are shares, ns; 0 if no request was counted.
     pub observed_ns: u64,
     /// Mean utilisation of the chips (of the dies, where the die is the scheduling unit): share of the time with a
     /// command in service, 0 to 1.
@@ -342,11 +342,11 @@ pub struct GcStats {
     pub stalls: u64,
     /// Times a write did more garbage collection than its flow's share because its plane was short of blocks (FLIN).
     pub forced: u64,
-    /// Fewest erases of a block since the drive was new.
+    /// Fewest erases of a block since the drive was new, at the end of the run.
     pub erase_count_min: u64,
-    /// Mean erases of a block.
+    /// Mean erases of a block, likewise.
     pub erase_count_mean: f64,
-    /// Most erases of a block.
+    /// Most erases of a block, likewise.
     pub erase_count_max: u64,
 }
 

@@ -501,14 +501,16 @@ fn flows(text: &mut String, summary: &Summary) {
     }
 }
 
-/// `Requests: received 1,000 = completed 990 + rejected 10`, only once if it is the same for all schedulers.
+/// `Requests: received 1,000 = completed 990 + rejected 10`, only once if it is the same for all schedulers; and how many are in no figure.
 fn conservation(runs: &[SchedulerResult]) -> String {
     let lines: Vec<String> = runs
         .iter()
         .map(|run| {
-            let all = received(run.total.issued, run.total.completed, run.total.rejected);
+            let total = &run.total;
+            let all = received([total.issued, total.completed, total.rejected, total.warm_up]);
             let kinds = run.total.commands.iter().flat_map(|commands| &commands.received);
-            let kinds = kinds.map(|k| format!("\n  {}: {}", k.kind, received(k.issued, k.completed, k.rejected)));
+            let kinds =
+                kinds.map(|k| format!("\n  {}: {}", k.kind, received([k.issued, k.completed, k.rejected, k.warm_up])));
             std::iter::once(all).chain(kinds).collect::<String>()
         })
         .collect();
@@ -521,9 +523,13 @@ fn conservation(runs: &[SchedulerResult]) -> String {
     }
 }
 
-fn received(received: u64, done: u64, refused: u64) -> String {
+fn received([received, done, refused, warm_up]: [u64; 4]) -> String {
     let sign = if received == done + refused { "=" } else { "!=" };
-    format!("received {} {sign} completed {} + rejected {}", count(received), count(done), count(refused))
+    let text = format!("received {} {sign} completed {} + rejected {}", count(received), count(done), count(refused));
+    match warm_up {
+        0 => text,
+        warm_up => format!("{text}; {} of those completed are warm-up, which is in no figure", count(warm_up)),
+    }
 }
 
 #[cfg(test)]
@@ -542,8 +548,13 @@ mod tests {
         let run = &mut summary.schedulers[0];
         let flush = run.total.read.clone();
         let mean = time(flush.as_ref().unwrap().mean_ns);
-        let kind =
-            |kind: &str, rejected| KindRequests { kind: kind.into(), issued: 9, completed: 9 - rejected, rejected };
+        let kind = |kind: &str, rejected| KindRequests {
+            kind: kind.into(),
+            issued: 9,
+            completed: 9 - rejected,
+            rejected,
+            warm_up: 0,
+        };
         let received = vec![kind("read", 0), kind("trim", 9), kind("flush", 2)];
         run.total.commands = Some(Box::new(CommandStats { received, trim: None, write_zeroes: None, flush }));
         let text = render(&summary);
@@ -628,6 +639,10 @@ mod tests {
             total.rejected
         );
         assert!(render(&summary).ends_with(&end), "{}", render(&summary));
+        let mut warm = summary.clone();
+        warm.schedulers.iter_mut().for_each(|run| run.total.warm_up = 2_944);
+        let end = format!("{}; 2,944 of those completed are warm-up, which is in no figure\n", end.trim_end());
+        assert!(render(&warm).ends_with(&end), "{}", render(&warm));
         let mut lost = summary.clone();
         lost.schedulers[1].total.completed -= 1;
         assert!(render(&lost).contains("Requests under read-first: received 10,000 != completed"));

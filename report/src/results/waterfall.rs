@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::attribution::Attribution;
+use super::attribution_text::{by, no_shares, other_way};
 use super::format::{or_dash, signed, time};
 
 /// The waterfalls of an attribution.
@@ -17,6 +18,8 @@ pub(super) struct Waterfalls<'a> {
 #[derive(Serialize)]
 struct Waterfall<'a> {
     name: &'a str,
+    /// How much faster the end is, or why that is not said.
+    by: String,
     steps: Vec<Step>,
 }
 
@@ -26,6 +29,8 @@ struct Step {
     name: String,
     value: String,
     interval: String,
+    /// In how many seeds it goes the other way.
+    other_way: String,
     /// `end`, `faster` or `slower`.
     kind: &'static str,
     start: String,
@@ -47,7 +52,8 @@ impl<'a> Waterfalls<'a> {
             let bar = |a: f64, b: f64| (percent(a.min(b) - least), percent((a - b).abs()));
             let end = |name: &str, ns: f64| {
                 let (start, width) = bar(0.0, ns);
-                Step { name: name.into(), value: time(ns), interval: String::new(), kind: "end", start, width }
+                let (interval, other_way) = (String::new(), String::new());
+                Step { name: name.into(), value: time(ns), interval, other_way, kind: "end", start, width }
             };
             let mut steps = vec![end(from, measure.from_ns)];
             for ((difference, part), level) in differences.iter().zip(&measure.parts).zip(&levels) {
@@ -56,13 +62,14 @@ impl<'a> Waterfalls<'a> {
                     name: format!("{}: {} → {}", difference.what, difference.from, difference.to),
                     value: signed(part.contribution_ns),
                     interval: or_dash(part.ci95_ns, time),
+                    other_way: other_way(part.other_way, *seeds),
                     kind: if part.contribution_ns <= 0.0 { "faster" } else { "slower" },
                     start,
                     width,
                 });
             }
             steps.push(end(to, measure.to_ns));
-            Waterfall { name: &measure.name, steps }
+            Waterfall { name: &measure.name, by: no_shares(measure, *seeds).unwrap_or_else(|| by(measure)), steps }
         };
         Waterfalls { from, to, seeds: *seeds, measures: measures.iter().map(waterfall).collect() }
     }
@@ -97,5 +104,6 @@ mod tests {
         ];
         assert_eq!(places, expected);
         assert_eq!(falls.measures[0].steps[1].value, "-40 ns");
+        assert_eq!(falls.measures[0].by, "2.0x faster");
     }
 }

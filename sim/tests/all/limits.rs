@@ -225,15 +225,22 @@ fn response_times_from_the_entry_into_the_queue() {
 }
 
 /// Requests offered and served per second, from the rows: those that arrive and those that complete from the first counted arrival
-/// (itself left out) to the last.
+/// (itself left out) to the last; of a flow with a warm-up, no more served of a kind than offered.
 fn rates<'a>(all: &[Row], own: impl Iterator<Item = &'a Row> + Clone) -> Option<(f64, f64)> {
     let counted = || all.iter().filter(|row| row.counted).map(|row| row.arrival);
     let (first, last) = (counted().min()?, counted().max()?);
-    let per_second = |of: fn(&Row) -> u64| {
-        let inside = own.clone().filter(|row| (first + 1..=last).contains(&of(row)));
-        inside.count() as f64 / (last - first) as f64 * 1e9
-    };
-    (last > first).then(|| (per_second(|row| row.arrival), per_second(|row| row.done)))
+    let (mut offered, mut served) = (0, 0);
+    for (flow, is_read) in (0..4).flat_map(|flow| [(flow, true), (flow, false)]) {
+        let is_warm = all.iter().any(|row| row.flow == flow && !row.counted);
+        let inside = |of: fn(&Row) -> u64| {
+            let of_kind = own.clone().filter(|row| (row.flow, row.is_read) == (flow, is_read));
+            of_kind.filter(|row| (first + 1..=last).contains(&of(row))).count()
+        };
+        let (arrived, done) = (inside(|row| row.arrival), inside(|row| row.done));
+        (offered, served) = (offered + arrived, served + if is_warm { done.min(arrived) } else { done });
+    }
+    let per_second = |count: usize| count as f64 / (last - first) as f64 * 1e9;
+    (last > first).then(|| (per_second(offered), per_second(served)))
 }
 
 /// Whether these figures have the rates of the rows; how far apart offered and served are, as a share of what is offered.

@@ -10,6 +10,7 @@ mod change;
 mod closed_form;
 mod common;
 mod contract;
+mod counted;
 mod counts;
 mod damaged;
 mod declared;

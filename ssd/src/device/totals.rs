@@ -157,6 +157,79 @@ pub struct EraseCounts {
     pub sum: u64,
 }
 
+impl Totals {
+    /// What was done between `from` and `to`, which are counters of the device of these totals: its erase counts, and the valid pages in SLC
+    /// mode, are those of these totals. `now` is the time between.
+    pub fn between(&self, from: &Totals, to: &Totals) -> Totals {
+        let pair = |of: fn(&Totals) -> [u64; 2]| [0, 1].map(|i| of(to)[i] - of(from)[i]);
+        let busy = |of: fn(&Totals) -> &[Duration]| {
+            let until = of(to).iter().enumerate();
+            until.map(|(i, busy)| busy.saturating_sub(of(from).get(i).copied().unwrap_or_default())).collect()
+        };
+        Totals {
+            now: Time::ZERO + to.now.since(from.now),
+            transactions: to.transactions - from.transactions,
+            pages_from_memory: to.pages_from_memory - from.pages_from_memory,
+            cancelled: to.cancelled - from.cancelled,
+            changes_waiting_writes: self.changes_waiting_writes,
+            unmapped: to.unmapped - from.unmapped,
+            trimmed_writes: to.trimmed_writes - from.trimmed_writes,
+            moved: to.moved - from.moved,
+            kept_reads: to.kept_reads - from.kept_reads,
+            late_erases: to.late_erases - from.late_erases,
+            user_programs: to.user_programs - from.user_programs,
+            gc_programs: to.gc_programs - from.gc_programs,
+            padded: to.padded.map(|padded| padded - from.padded.unwrap_or(0)),
+            mapping_programs: to.mapping_programs - from.mapping_programs,
+            mapping: to.mapping.map(|mapping| mapping.since(from.mapping.unwrap_or_default())),
+            slc: to.slc.map(|slc| SlcTotals {
+                valid: self.slc.map_or(0, |slc| slc.valid),
+                ..slc.since(from.slc.unwrap_or_default())
+            }),
+            stale_moves: to.stale_moves - from.stale_moves,
+            erases: to.erases - from.erases,
+            victims: to.victims - from.victims,
+            victim_valid: to.victim_valid - from.victim_valid,
+            free_page_stalls: to.free_page_stalls - from.free_page_stalls,
+            forced_batches: to.forced_batches - from.forced_batches,
+            pauses: to.pauses - from.pauses,
+            retries: to.retries.map(|_| pair(|totals| totals.retries.unwrap_or_default())),
+            advanced_commands: pair(|totals| totals.advanced_commands),
+            advanced: pair(|totals| totals.advanced),
+            partial_reads: to.partial_reads - from.partial_reads,
+            user: pair(|totals| totals.user),
+            unit_busy: busy(|totals| &totals.unit_busy),
+            channel_busy: busy(|totals| &totals.channel_busy),
+            transfers: pair(|totals| totals.transfers),
+            erase_counts: self.erase_counts,
+            blocks: self.blocks,
+        }
+    }
+}
+
+impl MappingTotals {
+    fn since(self, from: MappingTotals) -> MappingTotals {
+        MappingTotals {
+            hits: self.hits - from.hits,
+            host_hits: self.host_hits - from.host_hits,
+            misses: self.misses - from.misses,
+            reads: self.reads - from.reads,
+        }
+    }
+}
+
+impl SlcTotals {
+    fn since(self, from: SlcTotals) -> SlcTotals {
+        SlcTotals {
+            programs: self.programs - from.programs,
+            direct: self.direct - from.direct,
+            folds: self.folds - from.folds,
+            folded: self.folded - from.folded,
+            valid: self.valid,
+        }
+    }
+}
+
 impl Device {
     fn mapping_totals(&self) -> Option<MappingTotals> {
         let (translation, cache) = self.translation.as_ref().zip(self.ftl.cache.as_ref())?;
@@ -166,19 +239,24 @@ impl Device {
 
     /// Totals since the device was built.
     pub fn totals(&self) -> Totals {
+        let mut totals = self.counters();
+        totals.erase_counts.min = u32::MAX;
+        for count in self.ftl.erase_counts() {
+            totals.erase_counts.min = totals.erase_counts.min.min(count);
+            totals.erase_counts.max = totals.erase_counts.max.max(count);
+            totals.erase_counts.sum += u64::from(count);
+            totals.blocks += 1;
+        }
+        totals
+    }
+
+    /// [`Device::totals`] up to this instant, without the erase counts of blocks: they take a look at every block.
+    pub fn counters(&self) -> Totals {
         let ftl = &self.ftl.totals;
         let [reads, writes] = self.serial.as_ref().map_or([0; 2], |serial| serial.served);
         let unit_counters = || self.state.board.units.iter().map(|u| &u.counters);
         let pair =
             |f: fn(&UnitCounters) -> [u64; 2]| unit_counters().map(f).fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]]);
-        let mut erase_counts = EraseCounts { min: u32::MAX, max: 0, sum: 0 };
-        let mut blocks = 0;
-        for count in self.ftl.erase_counts() {
-            erase_counts.min = erase_counts.min.min(count);
-            erase_counts.max = erase_counts.max.max(count);
-            erase_counts.sum += u64::from(count);
-            blocks += 1;
-        }
         Totals {
             now: self.state.board.now,
             transactions: self.transactions.ended + reads + writes,
@@ -214,11 +292,11 @@ impl Device {
             partial_reads: self.transactions.partial_reads,
             advanced: pair(|c| c.advanced),
             user: pair(|c| c.user),
-            unit_busy: unit_counters().map(|c| c.busy).collect(),
-            channel_busy: self.state.board.channels.iter().map(|c| c.busy).collect(),
+            unit_busy: self.flash.unit_busy(&self.state.board).collect(),
+            channel_busy: self.flash.channel_busy(&self.state.board).collect(),
             transfers: self.state.board.channels.iter().fold([0, 0], |a, c| [a[0] + c.transfers, a[1] + c.stalled]),
-            erase_counts,
-            blocks,
+            erase_counts: EraseCounts::default(),
+            blocks: 0,
         }
     }
 }

@@ -338,6 +338,16 @@ impl Channel {
         self.taken() || self.has_elided_transfer(now) || now < self.released
     }
 
+    /// Of bus time that counts transfers as they are processed, the part up to `now`; `elides` if beginnings of pages of reads are not
+    /// processed. Those are counted at their end, all other transfers at their beginning.
+    pub(super) fn busy_until(&self, counted: Duration, now: u64, elides: bool) -> Duration {
+        let ahead = if self.taken() { self.end } else { self.released }.saturating_sub(now);
+        let is_elided = elides && self.has_elided_transfer(now) && !self.bus_requests.first_is_late();
+        let start = self.bus_requests.first_instant().max(self.released);
+        let elapsed = if is_elided { now.saturating_sub(start) } else { 0 };
+        Duration::from_ns(counted.ns() + elapsed - ahead)
+    }
+
     /// Adds the request of a read's page for the bus from `at` on, for `length` (0 if the beginning of transfers is an event). On
     /// a tie the page added first goes first: its command is older.
     #[inline(always)]

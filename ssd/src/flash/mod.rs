@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 
 pub use array::Start;
 use bus::Channel;
-use flashlane_core::board::{self, Facts};
+use flashlane_core::board::{self, Facts, Service};
 use flashlane_core::transaction::{FlashOp, Transaction};
 use flashlane_core::{Board, Duration, MinTree, Time, TxnId, UnitId};
 use rand_pcg::Pcg64Mcg;
@@ -308,6 +308,20 @@ impl Flash {
     /// Pages whose reads were tried again, and the further steps they took; `None` where all reads succeed at once.
     pub fn retries(&self) -> Option<[u64; 2]> {
         self.common.retry_step.map(|_| self.common.retries)
+    }
+
+    /// How long each unit has been busy up to now, the command in service included.
+    pub fn unit_busy<'a>(&'a self, board: &'a Board) -> impl Iterator<Item = Duration> + 'a {
+        self.units.iter().zip(&board.units).map(|(unit, shown)| match shown.service {
+            Service::Idle => shown.counters.busy,
+            Service::Busy | Service::Paused => shown.counters.busy + board.now.since(unit.busy_from),
+        })
+    }
+
+    /// How long the bus of each channel has been taken up to now, the transfer under way included.
+    pub fn channel_busy<'a>(&'a self, board: &'a Board) -> impl Iterator<Item = Duration> + 'a {
+        let (now, elides) = (board.now.ns(), !self.common.elision_disabled);
+        self.channels.iter().zip(&board.channels).map(move |(own, shown)| own.busy_until(shown.busy, now, elides))
     }
 
     /// Whether the array time of a read depends on its page's offset in the block.

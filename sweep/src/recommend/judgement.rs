@@ -1,6 +1,7 @@
 //! Judges the first scheduler, the default and the best found on what was held out, and says which to take.
 
 use flashlane_report::results::format::time;
+use flashlane_report::results::verdict::ENOUGH_ERASES;
 use flashlane_report::results::{Ceiling, CeilingGap, Judged, Role, RunStats, Summary};
 use flashlane_scenario::{Document, Scenario, SchedulerChoice};
 use flashlane_sim::{RunError, ceiling, prepare};
@@ -70,6 +71,7 @@ pub(super) fn judge(
             chosen_ratio: chosen.ratios[number].unwrap_or(1.0),
             ratio: means[i].ratio(&means[0]),
             broken: broken(limits, &means[i], &means[0]),
+            not_judged: not_judged(limits, &means[i], &means[0], &candidates.all[0].name()),
             figures: means[i].clone(),
             ceiling: gaps[i],
         })
@@ -114,6 +116,23 @@ fn broken(limits: &Limits, own: &RunStats, first: &RunStats) -> Vec<String> {
     words.collect()
 }
 
+/// The limits that `own` is not held to, with the reason; `name` is that of the first.
+fn not_judged(limits: &Limits, own: &RunStats, first: &RunStats, name: &str) -> Vec<String> {
+    let (Some(value), true) = (own.write_amplification, limits.amplification_is_open(own, first)) else {
+        return Vec::new();
+    };
+    let of_first = match first.write_amplification {
+        Some(of_first) if first.rests_on_few_erases() && own != first => {
+            format!(", {of_first:.3} of {name} on {}", first.erases)
+        }
+        _ => String::new(),
+    };
+    vec![format!(
+        "write amplification: {value:.3} rests on {} erases of one run{of_first}; fewer than {ENOUGH_ERASES} do not tell it",
+        own.erases
+    )]
+}
+
 /// How far each is from what no scheduler can beat on `held`; or why there is no such bound.
 fn gaps(
     held: &Scenario,
@@ -156,6 +175,7 @@ mod tests {
             ratio,
             figures: RunStats::default(),
             broken: if keeps { Vec::new() } else { vec!["p99".into()] },
+            not_judged: Vec::new(),
             ceiling: None,
         };
         of.iter().map(one).collect()

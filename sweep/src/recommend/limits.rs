@@ -134,6 +134,15 @@ impl Limits {
         self.fairness != Limit::None
     }
 
+    /// Whether write amplification is limited and cannot be judged: it, or that of `first` which it is held against, rests on too few erases.
+    pub(super) fn amplification_is_open(&self, own: &RunStats, first: &RunStats) -> bool {
+        match self.write_amplification {
+            Limit::None => false,
+            Limit::Value(_) => own.rests_on_few_erases(),
+            Limit::Change(_) => own.rests_on_few_erases() || first.rests_on_few_erases(),
+        }
+    }
+
     /// Every figure of `own` that is limited, beside its limit. `first` has the figures of the first scheduler on the same requests.
     pub(super) fn checks(&self, own: &RunStats, first: &RunStats) -> Vec<Check> {
         let mut checks = Vec::new();
@@ -148,6 +157,7 @@ impl Limits {
             }
         }
         let bound = self.write_amplification.bound(first.write_amplification);
+        let bound = bound.filter(|_| !self.amplification_is_open(own, first));
         if let (Some(value), Some(bound)) = (own.write_amplification, bound) {
             checks.push(at_most(What::WriteAmplification, value, bound));
         }
@@ -185,7 +195,35 @@ mod tests {
             ..FlowTimes::default()
         };
         let flows = ["a", "b"].into_iter().zip(p99).map(flow).collect();
-        RunStats { flows, write_amplification, fairness }
+        RunStats { flows, write_amplification, erases: 1_000, runs: 1, fairness }
+    }
+
+    /// A write amplification of one run that rests on 1 to 29 erases breaks no limit; of a change, that of the first neither.
+    #[test]
+    fn few_erases_break_no_limit() {
+        let of = |value, erases, runs| RunStats { erases, runs, ..figures([1.0, 1.0], Some(value), None) };
+        let breaks = |limit: Limit, own: &RunStats, first: &RunStats| {
+            let limits = Limits { write_amplification: limit, ..Limits::default() };
+            let checks = limits.checks(own, first);
+            let is_judged = checks.iter().any(|check| check.what == What::WriteAmplification);
+            assert_eq!(is_judged, limit != Limit::None && !limits.amplification_is_open(own, first));
+            checks.iter().any(|check| check.excess > 1.0)
+        };
+        let (five, value) = (Limit::Change(5.0), Limit::Value(1.5));
+        let (few, many) = (of(2.0, 29, 1), of(2.0, 30, 1));
+        for (limit, own, first, wanted) in [
+            (five, &many, &of(1.0, 0, 1), true),
+            (five, &few, &of(1.0, 0, 1), false),
+            (five, &of(2.0, 1, 1), &of(1.0, 0, 1), false),
+            (five, &of(2.0, 0, 1), &of(1.0, 500, 1), true),
+            (five, &many, &of(1.0, 3, 1), false),
+            (five, &of(2.0, 12, 3), &of(1.0, 3, 3), true),
+            (value, &many, &of(1.0, 3, 1), true),
+            (value, &few, &of(1.0, 300, 1), false),
+            (Limit::None, &few, &few, false),
+        ] {
+            assert_eq!(breaks(limit, own, first), wanted, "{limit:?} {own:?}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(super) const TOLERANCE: f64 = 0.01;
 /// 99th percentiles are alike within this share of the smaller, and write amplification.
 pub(super) const WIDE: f64 = 0.05;
 /// Write amplification that rests on so many erases or more is not left to chance by that.
-const ENOUGH_ERASES: u64 = 30;
+pub const ENOUGH_ERASES: u64 = 30;
 /// A factor that is written in place of a larger one, of figures that are 0.
 const LARGEST: f64 = 1e9;
 

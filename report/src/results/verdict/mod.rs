@@ -23,7 +23,7 @@ mod words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use effects::is_too_few_to_tell;
+pub use effects::{ENOUGH_ERASES, is_too_few_to_tell};
 pub use finding::{Change, Compared, Figure, Finding, FindingKind, SeedOpinion, SeedRange, SeedWord};
 pub use warnings::cache_stays_full;
 

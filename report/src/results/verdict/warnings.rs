@@ -1,6 +1,7 @@
 //! Warnings about figures.
 
 use super::cases::{self, BEYOND, Case};
+use super::effects::{TOLERANCE, WIDE};
 use super::{Rule, Warning, units};
 use crate::results::flow_stats::{FlowStats, ResponseStats};
 use crate::results::format::{count, number, share, time};
@@ -9,9 +10,6 @@ use crate::results::summary::{SchedulerResult, Summary};
 
 /// With every chip busy for less than this share of the time, schedulers have next to nothing to decide.
 const IDLE: f64 = 0.10;
-/// Means and rates, and p99, that differ by no more than this share of the smaller are alike.
-const ALIKE: f64 = 0.01;
-const ALIKE_P99: f64 = 0.05;
 /// Mean response times alone that differ by more than this factor are different.
 const ALONE: f64 = 1.05;
 /// The percentiles that are shown, and the requests of which one is beyond.
@@ -72,7 +70,7 @@ fn nothing_differs(summary: &Summary) -> bool {
     let is_alike = |a: f64, b: f64, within: f64| (a - b).abs() <= within * a.min(b);
     let same = |a: &Option<[f64; 3]>, b: &Option<[f64; 3]>| match (a, b) {
         (Some(a), Some(b)) => {
-            [ALIKE, ALIKE, ALIKE_P99].iter().enumerate().all(|(i, within)| is_alike(a[i], b[i], *within))
+            [TOLERANCE, TOLERANCE, WIDE].iter().enumerate().all(|(i, within)| is_alike(a[i], b[i], *within))
         }
         (a, b) => a.is_none() && b.is_none(),
     };
