@@ -9,7 +9,7 @@ use crate::args::Workload;
 use crate::fail::Failure;
 use crate::memory;
 use crate::plan;
-use crate::run::named;
+use crate::run::chosen;
 use crate::text::print;
 
 /// Which requests are explained.
@@ -24,15 +24,22 @@ pub enum Which {
 pub fn act(workload: &Workload, scheduler: Option<&str>, which: &Which, beside: Option<&str>) -> Result<(), Failure> {
     let scenario = plan::scenario(workload)?;
     plan::seeds_are_unused(&scenario, "explain");
-    let choice = match scheduler {
-        Some(name) => named(&scenario, name)?,
-        None => scenario.schedulers()?.swap_remove(0),
+    let first = match scheduler {
+        Some(name) => name.to_owned(),
+        None => scenario.schedulers()?[0].name(),
     };
-    let other = beside.map(|name| named(&scenario, name)).transpose()?;
+    let names: Vec<&str> = std::iter::once(first.as_str()).chain(beside).collect();
+    let mut choices = match scheduler.or(beside) {
+        Some(_) => chosen(workload, &scenario, "--scheduler and --beside", &names)?,
+        None => vec![scenario.schedulers()?.swap_remove(0)],
+    };
+    let other = beside.and_then(|_| choices.pop());
+    let choice = choices.swap_remove(0);
     let one = under(&scenario, choice);
     let prepared = prepare(&one)?;
     memory::check(&prepared)?;
-    let notes: String = prepared.notes().iter().map(|note| format!("record: {}\n", escaped(note))).collect();
+    let notes: String = plan::remarks(&scenario);
+    let notes = notes + &prepared.notes().iter().map(|note| format!("record: {}\n", escaped(note))).collect::<String>();
     drop(prepared);
     let requests = match which {
         Which::One(request) => vec![*request],

@@ -15,6 +15,7 @@ mod devices;
 mod explain;
 mod fail;
 mod init;
+mod keys;
 mod man;
 mod memory;
 mod oslab;

@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 
 use flashlane_outputs::shown::{self, escaped};
 use flashlane_report::results::verdict::cache_stays_full;
-use flashlane_scenario::{
-    Device, Document, Flow, FlowSource, Range, Scenario, ScenarioError, Speedup, TraceFlow, Word,
-};
+use flashlane_scenario::{Document, FlowSource, MAX_FLOWS, Scenario, ScenarioError};
 use flashlane_trace::recognise;
 
 use crate::args::Workload;
 use crate::catalogue;
 use crate::fail::Failure;
+use crate::keys;
 use crate::memory;
 use crate::signals;
 use crate::spool;
@@ -38,54 +37,62 @@ pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
         }
     };
     scenario.use_catalogue(catalogue::get().clone());
-    scenario.assign(&assignments(&args.set)?)?;
-    if !args.trace.is_empty() {
-        signals::install_handlers()?;
-        let paths = args.trace.iter().map(|path| spool::rereadable(path)).collect::<Result<Vec<_>, _>>()?;
-        scenario.set("flow", "--trace", |document| {
-            document.flow = paths.iter().map(|path| replay(path, args.scenario.is_some())).collect();
+    let own_flows = scenario.document().flow.len();
+    let traces = traces(args)?;
+    let texts: Vec<String> = traces.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let mut given = keys::of_run(args, &texts)?;
+    let mut first = scenario.clone();
+    first.give(&given)?;
+    given.extend(keys::of_flows(args, first.document())?);
+    scenario.give(&given)?;
+    for (i, (path, text)) in traces.iter().zip(&texts).enumerate().filter(|(_, (path, _))| path.to_str().is_none()) {
+        // A path that is no text cannot stand in a document that is read.
+        scenario.set(format!("flow[{i}].trace.path"), keys::TRACE, |document| {
+            let flow = document.flow.get_mut(i).and_then(|flow| flow.trace.as_mut());
+            flow.into_iter()
+                .filter(|trace| trace.path.as_os_str() == text.as_str())
+                .for_each(|trace| trace.path.clone_from(path));
         });
     }
-    trace_flags(&mut scenario, args)?;
-    flow_flags(&mut scenario, args)?;
     if let Some(name) = &args.device {
-        scenario.set("device", "--device", |document| document.device = Device::preset(name.clone()));
+        let keys = scenario.own_device_keys();
+        if !keys.is_empty() {
+            scenario.remark(
+                keys::DEVICE,
+                format!("{name} replaces the scenario's own device: left out is {}", keys.join(", ")),
+            );
+        }
+    }
+    if !traces.is_empty() && own_flows > 0 {
+        let flows = if own_flows == 1 { "flow".to_owned() } else { format!("{own_flows} flows") };
+        scenario.remark(keys::TRACE, format!("replaces the scenario's own {flows}"));
     }
     if let Some(path) = &args.state {
         signals::install_handlers()?;
         scenario.keep_state(path);
-    }
-    if let Some(seed) = args.seed {
-        scenario.set("seed", "--seed", |document| document.seed = Some(seed));
-    }
-    if let Some(answer) = &args.collect {
-        let hold = |document: &mut Document| document.run.hold.collect = Some(answer.clone());
-        scenario.set("run.hold.collect", "--collect", hold);
-    }
-    if let Some(answer) = &args.preempt {
-        let hold = |document: &mut Document| document.run.hold.preempt = Some(answer.clone());
-        scenario.set("run.hold.preempt", "--preempt", hold);
-    }
-    if args.no_alone {
-        scenario.set("run.alone", "--no-alone", |document| document.run.alone = Some(false));
-    }
-    if args.shadow_estimator {
-        let set = |document: &mut flashlane_scenario::Document| document.run.shadow_estimator = Some(true);
-        scenario.set("run.shadow_estimator", "--shadow-estimator", set);
-    }
-    if args.slack {
-        scenario.set("run.slack", "--slack", |document| document.run.slack = Some(true));
-    }
-    if let Some(name) = &args.alone_scheduler {
-        scenario.set("run.alone_scheduler", "--alone-scheduler", |document| {
-            document.run.alone_scheduler = Some(name.clone());
-        });
     }
     let apart = match scenario.with_volumes_apart()? {
         Cow::Owned(apart) => Some(apart),
         Cow::Borrowed(_) => None,
     };
     Ok(apart.unwrap_or(scenario))
+}
+
+/// The traces of the command line. Their paths are relative to the working directory, not to a scenario's folder.
+fn traces(args: &Workload) -> Result<Vec<PathBuf>, Failure> {
+    if args.trace.is_empty() {
+        return Ok(Vec::new());
+    }
+    if args.trace.len() > MAX_FLOWS {
+        let message = format!("--trace: flow: {} flows; must be at most {MAX_FLOWS}", args.trace.len());
+        return Err(Failure::Input(message));
+    }
+    signals::install_handlers()?;
+    let placed = |path: PathBuf| match args.scenario {
+        Some(_) => std::path::absolute(&path).unwrap_or(path),
+        None => path,
+    };
+    args.trace.iter().map(|path| Ok(placed(spool::rereadable(path)?))).collect()
 }
 
 /// The error of a scenario that cannot be read, with what the user probably meant if it is a trace.
@@ -101,99 +108,10 @@ fn or_a_trace(path: &Path, error: ScenarioError) -> Failure {
     })
 }
 
-/// The keys and values of `--set`.
-fn assignments(given: &[String]) -> Result<Vec<(String, String)>, Failure> {
-    let split = |text: &String| match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
-        _ => Err(Failure::Input(format!("--set {text}: must be KEY=VALUE, such as device.gc.start_percent=7"))),
-    };
-    given.iter().map(split).collect()
-}
-
-/// A flow from the command line. Its path is relative to the working directory, not to a scenario's folder.
-fn replay(path: &Path, beside_scenario: bool) -> Flow {
-    let path: PathBuf =
-        if beside_scenario { std::path::absolute(path).unwrap_or_else(|_| path.into()) } else { path.into() };
-    Flow { trace: Some(TraceFlow::file(path)), ..Flow::default() }
-}
-
-/// Applies the flags on how traces are replayed to every flow that replays one.
-fn trace_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> {
-    let reading = &args.reading;
-    let flags = [
-        ("format", "--trace-format", reading.trace_format.is_some()),
-        ("time_unit", "--time-unit", reading.time_unit.is_some()),
-        ("columns", "--columns", reading.columns.is_some()),
-        ("device", "--only-device", reading.only_device.is_some()),
-        ("volumes", "--volumes", reading.volumes.is_some()),
-        ("action", "--action", reading.action.is_some()),
-        ("offset", "--offset", reading.offset.is_some()),
-        ("limit", "--limit", reading.limit.is_some()),
-        ("beyond", "--beyond", reading.beyond.is_some()),
-        ("order", "--order", reading.order.is_some()),
-        ("sizes", "--sizes", reading.sizes.is_some()),
-        ("speedup", "--speedup", !args.speedup.is_empty()),
-        ("replay", "--replay", args.replay.is_some()),
-        ("depth", "--depth", args.depth.is_some()),
-    ];
-    let replayed: Vec<usize> =
-        scenario.document().flow.iter().enumerate().filter(|(_, f)| f.trace.is_some()).map(|(i, _)| i).collect();
-    let speedups = args.speedup.len();
-    if !replayed.is_empty() && !matches!(speedups, 0 | 1) && speedups != replayed.len() {
-        return Err(Failure::Input(format!(
-            "--speedup: {speedups} given for {} traces; give one, or one for each trace",
-            replayed.len()
-        )));
-    }
-    for (key, flag, _) in flags.into_iter().filter(|(_, _, given)| *given) {
-        if replayed.is_empty() {
-            return Err(Failure::Input(format!("{flag}: no flow replays a trace; give one with --trace")));
-        }
-        for (nth, &i) in replayed.iter().enumerate() {
-            let speedup = args.speedup.get(nth).or(args.speedup.first()).cloned();
-            scenario.set(format!("flow[{i}].trace.{key}"), flag, |document| {
-                let Some(trace) = &mut document.flow[i].trace else { return };
-                match key {
-                    "format" => trace.format = reading.trace_format.clone(),
-                    "time_unit" => trace.time_unit = reading.time_unit.map(Word),
-                    "columns" => trace.columns = reading.columns.clone(),
-                    "device" => trace.device = reading.only_device.clone(),
-                    "volumes" => trace.volumes = reading.volumes.map(Word),
-                    "action" => trace.action = reading.action.map(Word),
-                    "offset" => trace.offset = reading.offset,
-                    "limit" => trace.limit = reading.limit,
-                    "beyond" => trace.beyond = reading.beyond.map(Word),
-                    "order" => trace.order = reading.order.map(Word),
-                    "sizes" => trace.sizes = reading.sizes.map(Word),
-                    "replay" => trace.replay = args.replay.map(Word),
-                    "depth" => trace.depth = args.depth,
-                    _ => trace.speedup = speedup.map(Speedup),
-                }
-            });
-        }
-    }
-    Ok(())
-}
-
-/// Applies the flags on priorities and ranges of flows.
-fn flow_flags(scenario: &mut Scenario, args: &Workload) -> Result<(), Failure> {
-    let flows = scenario.document().flow.len();
-    if !matches!(args.priority.len(), 0 | 1) && args.priority.len() != flows {
-        let given = args.priority.len();
-        return Err(Failure::Input(format!(
-            "--priority: {given} given for {flows} flows; give one, or one for each flow"
-        )));
-    }
-    for i in 0..flows {
-        if let Some(&level) = args.priority.get(i).or(args.priority.first()) {
-            scenario.set(format!("flow[{i}].priority"), "--priority", |document| document.flow[i].priority = level);
-        }
-        if let Some(word) = args.range {
-            let range = Some(Range::Word(Word(word)));
-            scenario.set(format!("flow[{i}].range"), "--range", |document| document.flow[i].range = range);
-        }
-    }
-    Ok(())
+/// What is to be said of a scenario, a line each.
+pub fn remarks(scenario: &Scenario) -> String {
+    let line = |(what, text): &(String, String)| format!("{}: {}\n", escaped(what), escaped(text));
+    scenario.remarks().iter().map(line).collect()
 }
 
 /// Runs `flashlane check`.
@@ -222,6 +140,7 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
     }
     text.push_str(&memory::describe(&scenario)?);
     text.push('\n');
+    text.push_str(&remarks(&scenario));
     for sentence in scenario.keys_without_effect()? {
         text.push_str(&format!("Warning: {}\n", escaped(&sentence)));
     }
@@ -234,7 +153,7 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
 /// What the device of a scenario comes to.
 fn device(scenario: &Scenario) -> Result<String, Failure> {
     let config = scenario.device_config()?;
-    let preset = scenario.document().device.preset.as_deref().unwrap_or(flashlane_scenario::DEFAULT_PRESET);
+    let preset = scenario.device_name();
     let g = &config.geometry;
     let user = u64::from(config.ftl.logical_pages) * u64::from(g.page_bytes);
     // Static blocks of the SLC cache are no part of the over-provisioning.

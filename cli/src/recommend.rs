@@ -46,6 +46,10 @@ pub fn act(args: &RecommendArgs) -> Result<(), Failure> {
     let written =
         report.map_or(Ok(()), |(file, _)| file.write_whole(recommendation_page::html(&made, &command).as_bytes()));
     // The answer is printed even if its page cannot be written.
-    if args.json { print_json(&made.to_json()) } else { print(&recommendation_text::render(&made)) }?;
+    if args.json {
+        print_json(&made.to_json())
+    } else {
+        print(&(plan::remarks(&scenario) + &recommendation_text::render(&made)))
+    }?;
     Ok(written?)
 }

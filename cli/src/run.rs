@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use flashlane_outputs::shown;
-use flashlane_report::results::{self, Summary, attribution_text, brief, export, fio};
+use flashlane_report::results::{self, attribution_text, brief, export, fio};
 use flashlane_scenario::{Scenario, SchedulerChoice};
 use flashlane_sim::{Comparison, Options, Progress, RowOutput};
 
 use crate::args::{Format, Output, Workload};
 use crate::arguments;
 use crate::fail::Failure;
+use crate::keys;
 use crate::memory;
 use crate::outputs::Outputs;
 use crate::plan;
@@ -21,11 +22,11 @@ use crate::text::{print, print_json};
 pub fn run(workload: &Workload, scheduler: Option<String>, seeds: Option<u64>, output: &Output) -> Result<(), Failure> {
     let mut scenario = plan::scenario(workload)?;
     let choice = match scheduler {
-        Some(name) => named(&scenario, &name)?,
-        None => scenario.schedulers()?.swap_remove(0),
+        Some(name) => chosen(workload, &scenario, "--scheduler", &[&name])?,
+        None => vec![scenario.schedulers()?.swap_remove(0)],
     };
-    choose(&mut scenario, "--scheduler", vec![choice]);
-    repeat(&mut scenario, seeds);
+    choose(&mut scenario, "--scheduler", choice);
+    repeat(workload, &mut scenario, seeds)?;
     make(workload, &scenario, output, None)
 }
 
@@ -39,40 +40,56 @@ pub fn compare(
 ) -> Result<(), Failure> {
     let mut scenario = plan::scenario(workload)?;
     if !schedulers.is_empty() {
-        let choices = schedulers.iter().map(|name| named(&scenario, name)).collect::<Result<_, _>>()?;
+        let names: Vec<&str> = schedulers.iter().map(String::as_str).collect();
+        let choices = chosen(workload, &scenario, "--schedulers", &names)?;
         choose(&mut scenario, "--schedulers", choices);
     }
-    if baseline.is_some() {
+    if let Some(name) = &baseline {
+        keys::agrees(workload, "run.baseline", "--baseline", name)?;
         scenario.set("run.baseline", "--baseline", |document| document.run.baseline = baseline);
     }
-    repeat(&mut scenario, seeds);
+    repeat(workload, &mut scenario, seeds)?;
     make(workload, &scenario, output, None)
 }
 
 /// Runs `flashlane attribute`: the two schedulers, and every mix between them.
 pub fn attribute(workload: &Workload, ends: [&str; 2], seeds: u64, output: &Output) -> Result<(), Failure> {
     let mut scenario = plan::scenario(workload)?;
-    let [from, to] = [named(&scenario, ends[0])?, named(&scenario, ends[1])?];
-    if from.name() == to.name() {
-        return Err(Failure::Input(format!("--to {}: must be another scheduler than --from", to.name())));
+    let choices = chosen(workload, &scenario, "--from and --to", &ends)?;
+    if ends[0] == ends[1] {
+        return Err(Failure::Input(format!("--to {}: must be another scheduler than --from", ends[1])));
     }
-    choose(&mut scenario, "--from and --to", vec![from, to]);
+    keys::agrees(workload, "run.baseline", "--from", ends[0])?;
+    choose(&mut scenario, "--from and --to", choices);
     plan::seeds_are_unused(&scenario, "attribute");
     scenario.set("run.baseline", "--from", |document| document.run.baseline = None);
     make(workload, &scenario, output, Some(seeds))
 }
 
 /// Has the scenario try so many seeds, if the user says how many.
-fn repeat(scenario: &mut Scenario, seeds: Option<u64>) {
-    if seeds.is_some() {
+fn repeat(workload: &Workload, scenario: &mut Scenario, seeds: Option<u64>) -> Result<(), Failure> {
+    if let Some(count) = seeds {
+        keys::agrees(workload, "run.seeds", "--seeds", &count.to_string())?;
         scenario.set("run.seeds", "--seeds", |document| document.run.seeds = seeds);
     }
+    Ok(())
 }
 
 /// The scheduler called `name`: one of the scenario's own, or one of the catalogue.
-pub(crate) fn named(scenario: &Scenario, name: &str) -> Result<SchedulerChoice, Failure> {
+fn named(scenario: &Scenario, name: &str) -> Result<SchedulerChoice, Failure> {
     let own = scenario.schedulers()?.into_iter().find(|choice| choice.name() == name);
     Ok(own.unwrap_or_else(|| SchedulerChoice::Named(name.to_owned())))
+}
+
+/// The schedulers called `names`, as `flag` says, which no `--set` contradicts.
+pub(crate) fn chosen(
+    workload: &Workload,
+    scenario: &Scenario,
+    flag: &str,
+    names: &[&str],
+) -> Result<Vec<SchedulerChoice>, Failure> {
+    keys::schedulers_agree(workload, scenario, flag, names)?;
+    names.iter().map(|name| named(scenario, name)).collect()
 }
 
 /// Has the scenario run these schedulers, as `flag` says.
@@ -133,15 +150,16 @@ fn make(workload: &Workload, scenario: &Scenario, output: &Output, seeds: Option
         Format::Markdown => print(&export::markdown(summary))?,
         Format::Csv => print(&export::csv(summary))?,
         Format::Table => {
-            print(&summary_text(&comparison, summary, output, finished.is_ok().then_some(&timelines[..])))?
+            let written = finished.is_ok().then_some(&timelines[..]);
+            print(&summary_text(plan::remarks(scenario), &comparison, output, written))?
         }
     }
     finished
 }
 
-/// The table, followed by remarks and warnings, and by the outputs if they were written, of which these are the timelines.
-fn summary_text(comparison: &Comparison, summary: &Summary, output: &Output, written: Option<&[PathBuf]>) -> String {
-    let mut text = String::new();
+/// `remarks` on the scenario and those on its flows, then the table with warnings, and by the outputs if they were written, of which these are the timelines.
+fn summary_text(remarks: String, comparison: &Comparison, output: &Output, written: Option<&[PathBuf]>) -> String {
+    let (mut text, summary) = (remarks, &comparison.summary);
     for (flow, remark) in &comparison.remarks {
         let _ = writeln!(text, "{}: {}", shown::escaped(flow), shown::escaped(remark));
     }

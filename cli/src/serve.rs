@@ -44,7 +44,7 @@ mod linux {
     use crate::fail::Failure;
     use crate::plan;
     use crate::progress;
-    use crate::run::{choose, named};
+    use crate::run::{choose, chosen};
     use crate::signals;
     use crate::text::{note, print};
 
@@ -57,18 +57,19 @@ mod linux {
         plan::seeds_are_unused(&scenario, "serve");
         let own = scenario.schedulers()?;
         if let Some(name) = &args.scheduler {
-            let choice = named(&scenario, name)?;
-            choose(&mut scenario, "--scheduler", vec![choice]);
+            let choice = chosen(&args.workload, &scenario, "--scheduler", &[name])?;
+            choose(&mut scenario, "--scheduler", choice);
         }
         scenario.add_spare_flows(args.spare)?;
         let state = state_file(args)?;
         let drive = flashlane_sim::drive(&scenario, own, state.as_deref())?;
         let title = format!("{} on {}", scenario.name(), scenario.device_name());
-        let head = head(&title, &drive, &args.data);
+        let head = head(&format!("{} on {}", scenario.name(), scenario.device_described()), &drive, &args.data);
         let exports: Vec<(String, u64)> =
             drive.flows.iter().map(|flow| (flow.name.clone(), flow.range.length)).collect();
         let options = options(args, state);
         let (ready, stop) = flashlane_serve::open(drive, &options, &signals::ending()).map_err(Failure::Input)?;
+        let head = plan::remarks(&scenario) + &head;
         print(&format!("{head}{}Ctrl-C ends it.\n", places(&exports, &ready, args)))?;
         if args.realtime
             && let Err(why) = ready.ask_for_real_time()

@@ -1,34 +1,143 @@
 //! Keys of a scenario set from outside the file, by their path: `device.gc.start_percent=7`, `flow[1].synthetic.rate_iops=100`,
 //! `flow.reader.priority=3`.
 //!
-//! Owns the path. What a key may be is the document's.
+//! Owns the path, and that one key is given one value. What a key may be is the document's.
 
 use toml::{Table, Value};
 
 use super::document::Document;
-use super::error::{ScenarioError, excerpt, reword};
+use super::error::{ScenarioError, excerpt, is_below, reword};
 
-/// Where such keys come from, in messages.
+/// Where keys set by their path come from, in messages.
 pub(super) const PLACE: &str = "--set";
 /// The most steps of a path; the deepest key has six. Every step is a table in a table, over which readers recurse.
 const MAX_STEPS: usize = 64;
 
-/// The document of `text` with the keys in `sets` (path and value as written) set in that order, and the paths as errors name them.
-pub(super) fn assigned(text: &str, sets: &[(String, String)]) -> Result<(Document, Vec<String>), ScenarioError> {
+/// A key that is given a value from outside the file, by an option of the command line.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The option: `--set`, `--seed`.
+    by: &'static str,
+    path: String,
+    /// The value as the user wrote it.
+    written: String,
+    value: Value,
+}
+
+impl Given {
+    /// A key set by its path, with the value as TOML, or as text if it is not.
+    pub fn set(path: impl Into<String>, written: impl Into<String>) -> Given {
+        let written = written.into();
+        Given { by: PLACE, path: path.into(), value: value(&written), written }
+    }
+
+    /// A key that an option stands for.
+    pub fn by(option: &'static str, path: impl Into<String>, value: impl Into<Value>) -> Given {
+        let value = value.into();
+        let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        Given { by: option, path: path.into(), written, value }
+    }
+
+    /// A key that an option stands for, with all below it: a table with this key.
+    pub fn table(option: &'static str, path: &str, key: &str, value: impl Into<Value>) -> Given {
+        let given = Given::by(option, path, value);
+        let table = [(key.to_owned(), given.value)].into_iter().collect();
+        Given { value: Value::Table(table), ..given }
+    }
+
+    /// Flows that an option gives, each with its trace.
+    pub fn flows(option: &'static str, traces: &[String]) -> Given {
+        let table = |key: &str, value| Value::Table([(key.to_owned(), value)].into_iter().collect());
+        let flow = |path: &String| table("trace", table("path", Value::String(path.clone())));
+        let value = Value::Array(traces.iter().map(flow).collect());
+        Given { by: option, path: "flow".into(), written: traces.join(", "), value }
+    }
+
+    fn fail(&self, message: String) -> ScenarioError {
+        ScenarioError { place: self.by.into(), key: excerpt(&self.path), value: excerpt(&self.written), message }
+    }
+}
+
+/// The document of `text` with the keys that are `given`, and the paths as errors name them, each with its option. What is given below a
+/// key acts whether it stands before or after that key.
+///
+/// # Errors
+/// No such key, a value that is none of its, or one key with two values.
+pub(super) fn assigned(text: &str, given: &[Given]) -> Result<(Document, Vec<(String, &'static str)>), ScenarioError> {
     let mut table: Table = text.parse().unwrap_or_default();
     let mut document = Document::default();
-    let mut paths = Vec::new();
-    for (path, written) in sets {
-        let fail = |message: String| ScenarioError {
-            place: PLACE.into(),
-            key: excerpt(path),
-            value: written.clone(),
-            message,
-        };
-        paths.push(set(&mut table, path, value(written)).map_err(fail)?);
-        document = table.clone().try_into().map_err(|error: toml::de::Error| fail(reword(error.message())))?;
+    let mut inner_last: Vec<&Given> = given.iter().collect();
+    inner_last.sort_by_key(|one| steps(&one.path).map_or(0, |steps| steps.len()));
+    let mut made: Vec<(String, &Given)> = Vec::new();
+    for one in inner_last {
+        let path = set(&mut table, &one.path, one.value.clone()).map_err(|message| one.fail(message))?;
+        document = read(&table).map_err(|message| one.fail(message))?;
+        made.push((path, one));
     }
-    Ok((document, paths))
+    for (i, (path, one)) in made.iter().enumerate() {
+        for (later, by) in made[i + 1..].iter().filter(|(later, _)| is_below(later, path)) {
+            agree((&table, &document), (path, one), (later, by))?;
+        }
+    }
+    Ok((document, made.into_iter().map(|(path, one)| (path, one.by)).collect()))
+}
+
+fn read(table: &Table) -> Result<Document, String> {
+    table.clone().try_into().map_err(|error: toml::de::Error| reword(error.message()))
+}
+
+/// Whether what `one` gives is still so in the document, although `by` gives the same key, or one below it.
+fn agree(
+    (table, document): (&Table, &Document),
+    (path, one): (&str, &Given),
+    (later, by): (&str, &Given),
+) -> Result<(), ScenarioError> {
+    let mut leaves = Vec::new();
+    leaves_of(path, &one.value, &mut leaves);
+    for (leaf, value) in leaves.into_iter().filter(|(leaf, _)| is_below(leaf, later) || is_below(later, leaf)) {
+        let mut again = table.clone();
+        // A key that is gone was a table's, which another value took the place of.
+        let same = set(&mut again, &leaf, value.clone())
+            .is_ok_and(|_| again == *table || read(&again).as_ref() == Ok(document));
+        if !same {
+            let (ours, theirs) = (one.by, &by.path);
+            let first = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let message = format!("{ours} gives {leaf} the value {first}; give {theirs} one value");
+            return Err(by.fail(message));
+        }
+    }
+    Ok(())
+}
+
+/// The values below `path`, each with its path: a device and a trace by their names are tables with that name.
+fn leaves_of(path: &str, value: &Value, leaves: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Table(table) => table.iter().for_each(|(key, value)| leaves_of(&format!("{path}.{key}"), value, leaves)),
+        Value::Array(items) if items.iter().any(Value::is_table) => {
+            items.iter().enumerate().for_each(|(i, value)| leaves_of(&format!("{path}[{i}]"), value, leaves));
+        }
+        _ => {
+            let key = short_for(path).filter(|_| value.is_str()).map(|key| format!(".{key}")).unwrap_or_default();
+            leaves.push((format!("{path}{key}"), value.clone()));
+        }
+    }
+}
+
+/// The paths of the values below `key` in `text`.
+pub(super) fn below(text: &str, key: &str) -> Vec<String> {
+    let table: Table = text.parse().unwrap_or_default();
+    let mut leaves = Vec::new();
+    table.get(key).into_iter().for_each(|value| leaves_of(key, value, &mut leaves));
+    leaves.into_iter().map(|(path, _)| path).collect()
+}
+
+/// The key of the table at `path` that a text in its place stands for.
+fn short_for(path: &str) -> Option<&'static str> {
+    match path {
+        "device" => Some("preset"),
+        path if path.ends_with("].trace") => Some("path"),
+        _ => None,
+    }
 }
 
 /// The value as TOML, or as text if it is not.
@@ -50,11 +159,11 @@ fn set(table: &mut Table, path: &str, value: Value) -> Result<String, String> {
         return Ok(shown);
     }
     let mut place = table.entry(first.clone()).or_insert_with(|| Value::Table(Table::new()));
-    // A device that is only the name of a preset becomes a table with that preset.
-    if let (Value::String(name), "device") = (&*place, first.as_str()) {
-        *place = Value::Table([("preset".to_owned(), Value::String(name.clone()))].into_iter().collect());
-    }
     for step in rest {
+        // A device that is only the name of a preset becomes a table with that preset, a trace that is only a path one with that path.
+        if let (Value::String(name), Some(key)) = (&*place, short_for(&shown)) {
+            *place = Value::Table([(key.to_owned(), Value::String(name.clone()))].into_iter().collect());
+        }
         place = match (place, step) {
             (Value::Array(items), Step::Index(index)) => {
                 let count = items.len();
@@ -112,8 +221,9 @@ mod tests {
                         [[flow]]\nname = \"b\"\n[flow.synthetic]\nrate_iops = 5\nrequests = 1\n";
 
     fn with(sets: &[(&str, &str)]) -> Result<(Document, Vec<String>), ScenarioError> {
-        let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
-        assigned(TEXT, &sets)
+        let sets: Vec<Given> = sets.iter().map(|(key, value)| Given::set(*key, *value)).collect();
+        let (document, paths) = assigned(TEXT, &sets)?;
+        Ok((document, paths.into_iter().map(|(path, _)| path).collect()))
     }
 
     #[test]
@@ -133,7 +243,7 @@ mod tests {
         assert_eq!((document.flow[1].priority, document.flow[0].name.as_deref()), (3, Some("c")));
         assert_eq!(document.run.collect.as_deref(), Some("atomic"));
         assert_eq!(document.schedulers.map(|list| list.len()), Some(2));
-        assert_eq!(paths[3], "flow[0].name");
+        assert!(paths.contains(&"flow[0].name".to_owned()), "{paths:?}");
     }
 
     #[test]

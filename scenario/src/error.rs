@@ -132,7 +132,7 @@ impl Origin {
 }
 
 /// Whether `key` is `path` or lies below it.
-fn is_below(key: &str, path: &str) -> bool {
+pub(super) fn is_below(key: &str, path: &str) -> bool {
     key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 

@@ -36,6 +36,7 @@ mod build;
 mod capacity;
 mod changes;
 mod device;
+mod device_changes;
 mod device_error;
 mod docs;
 mod document;
@@ -64,6 +65,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use assign::Given;
 pub use changes::{Change, Recording};
 pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Precondition};
 pub use docs::{reference, schedulers_table, schema};
@@ -82,6 +84,7 @@ pub use words::{DriveState, Protocol, Service, Victim, Word};
 use error::{KeyError, Origin};
 use flashlane_sched::catalogue::Catalogue;
 use flashlane_ssd::config::Config;
+pub use flashlane_ssd::config::MAX_FLOWS;
 use hash::TraceHashes;
 use host::BufferOf;
 use recorded::Looks;
@@ -121,6 +124,7 @@ pub struct Scenario {
     state_file: Option<PathBuf>,
     /// What it says besides, if it is a record.
     recording: Option<Arc<Recording>>,
+    remarks: Vec<(String, String)>,
 }
 
 impl Scenario {
@@ -167,7 +171,18 @@ impl Scenario {
             looks: Arc::default(),
             state_file: None,
             recording: None,
+            remarks: Vec::new(),
         }
+    }
+
+    /// Says `text` of `what` (an option, a flow) with the results: what was left out, and why.
+    pub fn remark(&mut self, what: impl Into<String>, text: impl Into<String>) {
+        self.remarks.push((what.into(), text.into()));
+    }
+
+    /// What is to be said with the results: pairs of what it is about and a sentence.
+    pub fn remarks(&self) -> &[(String, String)] {
+        &self.remarks
     }
 
     /// Looks up schedulers and answers in `catalogue` from now on: the shipped one extended by the caller's schedulers and
@@ -208,20 +223,34 @@ impl Scenario {
         self.origin.overridden.push((key.into(), by));
     }
 
-    /// Sets keys of the file by their paths, before any other change: `("device.gc.start_percent", "7")`.
+    /// Sets keys of the file by their paths, before any other change: `("device.gc.start_percent", "7")`, in any order.
     ///
     /// # Errors
     /// No such key, or a value that is none of its.
     pub fn assign(&mut self, sets: &[(String, String)]) -> Result<(), ScenarioError> {
-        if sets.is_empty() {
+        let given: Vec<Given> = sets.iter().map(|(path, value)| Given::set(path, value)).collect();
+        self.give(&given)
+    }
+
+    /// The same for keys that options give, in any order: what is given below a key acts whether it stands before or after that key.
+    ///
+    /// # Errors
+    /// As [`Scenario::assign`], or one key that is given two values.
+    pub fn give(&mut self, given: &[Given]) -> Result<(), ScenarioError> {
+        if given.is_empty() {
             return Ok(());
         }
         let name = self.document.name.clone();
-        let (document, paths) = assign::assigned(&self.origin.text, sets)?;
+        let (document, paths) = assign::assigned(&self.origin.text, given)?;
         self.document = document;
         self.document.name = self.document.name.take().or(name);
-        self.origin.overridden.extend(paths.into_iter().map(|path| (path, assign::PLACE)));
+        self.origin.overridden.extend(paths);
         Ok(())
+    }
+
+    /// The keys that the file gives its device besides the preset, by their paths: another device does not have them.
+    pub fn own_device_keys(&self) -> Vec<String> {
+        assign::below(&self.origin.text, "device").into_iter().filter(|path| path != "device.preset").collect()
     }
 
     /// The name shown in results.
@@ -229,16 +258,14 @@ impl Scenario {
         self.document.name.as_deref().unwrap_or("unnamed")
     }
 
-    /// Name of the device: its preset, marked if keys differ from it.
-    pub fn device_name(&self) -> String {
-        let device = &self.document.device;
-        let preset = device.preset.clone().unwrap_or_else(|| DEFAULT_PRESET.to_owned());
-        let plain = Device::preset(preset.clone());
-        if device.preset.is_none() && *device == Device::default() || *device == plain {
-            preset
-        } else {
-            format!("{preset}, changed")
-        }
+    /// Name of the device's preset.
+    pub fn device_name(&self) -> &str {
+        self.document.device.preset.as_deref().unwrap_or(DEFAULT_PRESET)
+    }
+
+    /// The device in words: its preset, and each key that differs from it, with both values.
+    pub fn device_described(&self) -> String {
+        device_changes::described(self.device_name(), &self.document.device)
     }
 
     /// Seed of everything random.

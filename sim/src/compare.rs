@@ -155,7 +155,7 @@ fn made_by(scenario: &Scenario, prepared: &Prepared) -> Result<MadeBy, RunError>
         seed: scenario.seed(),
         warm_up_ms: run.warm_up_ms.unwrap_or(0),
         warm_up_requests: run.warm_up_requests.unwrap_or(0),
-        device: scenario.device_name(),
+        device: scenario.device_described(),
         drive_state: drive_state(prepared.config.precondition),
         without_effect: scenario.keys_without_effect()?,
     })

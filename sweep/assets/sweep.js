@@ -20,7 +20,7 @@
     const xs = [...places(axis)].sort((a, b) => a - b);
     if (!axis.numbers || xs.length < 3 || xs[0] <= 0) return false;
     const spread = (steps) => Math.max(...steps) / Math.min(...steps);
-    return spread(xs.slice(1).map((x, i) => x / xs[i])) < spread(xs.slice(1).map((x, i) => x - xs[i]));
+    return xs.at(-1) > 10 * xs[0] || spread(xs.slice(1).map((x, i) => x / xs[i])) < spread(xs.slice(1).map((x, i) => x - xs[i]));
   };
 
   // The lines of a chart: for each scheduler, mean, lower and upper end of its interval at each place. `as` is "values" or "changes".
@@ -59,16 +59,23 @@
       return { title, points: 0 };
     }
     const log = isLog(bands.axes[against]);
+    // Words have no order and no distances: their points are not joined.
+    const joined = bands.axes[against].numbers != null;
+    const none = () => null;
+    // Values that span more than tenfold are drawn by their ratios; an interval then ends where the axis does.
+    const [least, most] = range;
+    const logs = choice.as !== "changes" && least > 0 && most > 10 * least;
+    const inside = (ys) => (logs ? ys.map((y) => (y == null ? y : Math.max(y, least))) : ys);
     const across = titled(bands.axes[against].path, bands.axes[against].unit);
     const label = choice.as === "changes" ? `change of ${words} against ${bands.schedulers[0]}` : titled(words, unit);
-    const data = [xs, ...used.flatMap((i) => series[i])];
+    const data = [xs, ...used.flatMap((i) => series[i].map(inside))];
     const options = {
       width: Math.max(280, box.clientWidth),
       height: 320,
       padding: [12, 40, 0, 0],
       cursor: { drag: { x: true, y: false } },
       legend: { live: true },
-      scales: { x: { time: false, distr: log ? 3 : 1, range: (_, from, to) => (from === to ? [0.9 * from - 0.1, 1.1 * to + 0.1] : [from, to]) }, y: { range: () => uPlot.rangeNum(range[0], range[1], 0.1, true) } },
+      scales: { x: { time: false, distr: log ? 3 : 1, range: (_, from, to) => (from === to ? [0.9 * from - 0.1, 1.1 * to + 0.1] : [from, to]) }, y: logs ? { distr: 3, range: () => uPlot.rangeLog(least, most, 10, false) } : { range: () => uPlot.rangeNum(least, most, 0.1, true) } },
       axes: [
         axis({ label: across, splits: () => xs, filter: (_, ticks) => ticks, values: () => labels }),
         axis({ label, size: 84, values: (_, ticks) => ticks.map((tick) => (tick == null ? "" : shown(unit, tick, 3))) }),
@@ -78,23 +85,28 @@
         ...used.flatMap((i) => {
           const stroke = () => colour("--s" + (i % 8));
           const edge = { stroke: "transparent", points: { show: false }, class: "edge" };
+          if (!joined) edge.paths = none;
           // The mean and its interval, in words.
           const value = (chart, y, series, at) => {
             const [from, to] = [1, 2].map((end) => chart.data[series + end][at]);
             return shown(unit, y) + (y == null || from === to ? "" : ` (95% interval ${shown(unit, from)} to ${shown(unit, to)})`);
           };
-          return [{ label: bands.schedulers[i], stroke, width: 2, points: { show: true, size: 6 }, value }, edge, edge];
+          return [{ label: bands.schedulers[i], stroke, width: 2, points: { show: true, size: joined ? 6 : 10 }, ...(joined ? {} : { paths: none }), value }, edge, edge];
         }),
       ],
       bands: used.map((i, k) => ({ series: [3 * k + 3, 3 * k + 2], fill: () => colour("--s" + (i % 8)) + "33" })),
     };
     charts.push(new uPlot(options, data, box));
     const drawn = used.map((i) => ({ scheduler: bands.schedulers[i], mean: series[i][0], from: series[i][1], to: series[i][2] }));
-    return { title, across, label, figure: name, range, xs, lines: drawn };
+    return { title, across, label, figure: name, range, log: logs, joined, xs, lines: drawn };
   };
-  // The least and the most of all lines and intervals: the vertical axis that all charts have in common.
+  // The least and the most of all lines and intervals: the vertical axis that all charts have in common. Where means alone are above 0 and
+  // span more than tenfold, intervals that reach below count no more than the least mean.
   const rangeOf = (all) => {
-    const ys = all.flatMap(({ series }) => series.flat(2)).filter((y) => y != null);
+    const means = all.flatMap(({ series }) => series.flatMap(([mean]) => mean)).filter((y) => y != null);
+    const [low, high] = [means.reduce((a, b) => Math.min(a, b), Infinity), means.reduce((a, b) => Math.max(a, b), -Infinity)];
+    const floor = low > 0 && high > 10 * low ? low / 2 : -Infinity;
+    const ys = all.flatMap(({ series }) => series.flat(2)).filter((y) => y != null).map((y) => Math.max(y, floor));
     return [ys.reduce((a, b) => Math.min(a, b), Infinity), ys.reduce((a, b) => Math.max(a, b), -Infinity)];
   };
 

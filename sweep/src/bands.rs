@@ -17,13 +17,13 @@ use flashlane_report::results::Frame;
 /// Everything that is drawn.
 #[derive(Serialize)]
 pub(super) struct Bands {
-    axes: Vec<BandAxis>,
-    schedulers: Vec<String>,
+    pub(super) axes: Vec<BandAxis>,
+    pub(super) schedulers: Vec<String>,
     flows: Vec<String>,
     figures: Vec<BandFigure>,
     /// The axes by their number of values, most first, numbers before words: charts are drawn against the first and split by the second.
-    first: Vec<usize>,
-    cells: Vec<Cell>,
+    pub(super) first: Vec<usize>,
+    pub(super) cells: Vec<Cell>,
 }
 
 /// A figure.
@@ -36,28 +36,28 @@ struct BandFigure {
 
 /// An axis other than seeds and schedulers.
 #[derive(Serialize)]
-struct BandAxis {
-    path: String,
+pub(super) struct BandAxis {
+    pub(super) path: String,
     unit: Option<&'static str>,
-    labels: Vec<String>,
+    pub(super) labels: Vec<String>,
     /// The values, if all are numbers.
-    numbers: Option<Vec<f64>>,
+    pub(super) numbers: Option<Vec<f64>>,
 }
 
 /// The figures of one combination of values.
 #[derive(Serialize)]
-struct Cell {
+pub(super) struct Cell {
     /// For each axis, the place of its value.
-    at: Vec<usize>,
-    scheduler: usize,
+    pub(super) at: Vec<usize>,
+    pub(super) scheduler: usize,
     /// `None` for all flows together.
-    flow: Option<usize>,
-    op: String,
+    pub(super) flow: Option<usize>,
+    pub(super) op: String,
     /// For each figure, the mean, and half the width of its interval (null with one seed); null without the figure.
-    figures: Vec<Option<Interval>>,
+    pub(super) figures: Vec<Option<Interval>>,
     /// The same of its change against the first scheduler, percent, each seed against the same seed; null for the first itself, and
     /// where that has nothing but zeros.
-    changes: Vec<Option<Interval>>,
+    pub(super) changes: Vec<Option<Interval>>,
 }
 
 type Interval = (f64, Option<f64>);
@@ -67,6 +67,11 @@ type Place = (Vec<usize>, Option<usize>, String);
 type BySeed = Vec<BTreeMap<u64, f64>>;
 
 impl Bands {
+    /// The place of a figure in the lists of cells.
+    pub(super) fn figure(&self, name: &str) -> usize {
+        self.figures.iter().position(|figure| figure.name == name).expect("a figure of the table")
+    }
+
     pub(super) fn of(sweep: &Sweep, plan: &Plan, table: &Frame) -> Bands {
         let shown: Vec<usize> = (0..sweep.axes.len()).filter(|&axis| !has_own_column(&sweep.axes[axis])).collect();
         let axes = shown.iter().map(|&axis| {

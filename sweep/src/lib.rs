@@ -16,6 +16,7 @@
 //! runner   whatever runs a store lacks, made in parallel: those of a sweep, those of experiments
 //! rows     the table of results
 //! bands    means and intervals over seeds
+//! outcome  sentences and a table of what came out
 //! labels   figures and keys in words, units
 //! report   the page
 //! recommend  which scheduler to take: runs chosen as they come, not listed in a file
@@ -29,6 +30,7 @@ mod file;
 mod labels;
 mod make;
 mod masked_toml;
+mod outcome;
 mod plan;
 mod recommend;
 mod report;

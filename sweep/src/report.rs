@@ -3,8 +3,10 @@
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 
+use super::axis::label;
 use super::bands::Bands;
 use super::file::Sweep;
+use super::outcome::Outcome;
 use super::plan::Plan;
 use flashlane_report::results::Frame;
 use flashlane_report::results::report::environment;
@@ -17,17 +19,28 @@ pub fn html(sweep: &Sweep, plan: &Plan, table: &Frame, command: &str) -> String 
     let environment = environment("sweep.html", PAGE);
     let page = environment.get_template("sweep.html").expect("just added");
     let seeds = sweep.axes.iter().find(|axis| axis.path == "seed").map_or(1, |axis| axis.values.len());
+    let bands = Bands::of(sweep, plan, table);
     page.render(context! {
         scenario => sweep.base.name(),
-        device => sweep.base.device_name(),
+        device => devices(sweep),
         runs => plan.runs.len(),
         excluded => plan.excluded,
         seeds,
-        bands => Value::from(Serde(Bands::of(sweep, plan, table))),
+        outcome => Value::from(Serde(Outcome::of(&bands))),
+        bands => Value::from(Serde(bands)),
         command,
         js => SCRIPT,
     })
     .expect("the page asks only for what it is given")
+}
+
+/// The devices of the runs: that of the scenario, or the presets that are an axis.
+fn devices(sweep: &Sweep) -> String {
+    let axis = sweep.axes.iter().find(|axis| ["device", "device.preset"].contains(&axis.path.as_str()));
+    match axis {
+        Some(axis) => axis.values.iter().map(label).collect::<Vec<_>>().join(", "),
+        None => sweep.base.device_described(),
+    }
 }
 
 #[cfg(test)]

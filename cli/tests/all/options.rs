@@ -172,6 +172,52 @@ fn decisions_are_held_equal_for_all_schedulers() {
     assert!(message.contains("sometimes") && message.contains("semi-preemptive"), "{message}");
 }
 
+/// Options that choose among schedulers, and `--set` of the same: equal is fine, other values are refused, both named.
+#[test]
+fn schedulers_are_given_once() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let lists = "schedulers=[\"fcfs\", \"flin\"]";
+    for (command, set, other) in [
+        (&["run", "--scheduler", "flin"][..], "scheduler=flin", "scheduler=fcfs"),
+        (&["run", "--scheduler", "flin"], "schedulers=[\"flin\"]", lists),
+        (&["compare", "--schedulers", "fcfs,flin"], lists, "schedulers=[\"flin\", \"fcfs\"]"),
+        (&["compare", "--baseline", "flin"], "run.baseline=flin", "run.baseline=fcfs"),
+        (
+            &["attribute", "--from", "fcfs", "--to", "flin", "--seeds", "1"],
+            lists,
+            "schedulers=[\"fcfs\", \"sprinkler\"]",
+        ),
+        (&["attribute", "--from", "fcfs", "--to", "flin", "--seeds", "1"], "run.baseline=fcfs", "run.baseline=flin"),
+        (&["explain", "--scheduler", "fcfs", "--beside", "flin"], lists, "scheduler=fcfs"),
+    ] {
+        let with = |set: &str| [command, &["--trace", "a.csv", "--set", set]].concat().join("\t");
+        let words = |line: String| line.split('\t').map(str::to_owned).collect::<Vec<_>>();
+        good(&folder, &words(with(set)));
+        let message = bad_line(&folder, &words(with(other)));
+        let names = || command[2].split(',').all(|name| message.contains(name));
+        assert!(message.starts_with("--set: ") && names(), "{message}");
+    }
+}
+
+/// What `--device` and `--trace` leave out of a scenario is said before the results.
+#[test]
+fn what_options_leave_out_of_a_scenario_is_said() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let text = "[device]\npreset = \"modern-tlc\"\ngc = { start_percent = 9 }\n[[flow]]\ntrace = \"a.csv\"\n";
+    write(&folder, "s.toml", text);
+    let words = ["s.toml", "--device", "flin-isca18", "--trace", "a.csv"];
+    for command in ["run", "check", "explain"] {
+        let message = good(&folder, &[&[command], &words[..]].concat());
+        for needed in ["--device: flin-isca18 replaces", "left out is device.gc.start_percent", "--trace: replaces"] {
+            assert!(message.contains(needed), "{command}: {needed}: {message}");
+        }
+    }
+    let slow = good(&folder, &[&["run"], &words[..], &["--set", "device.nand.read_ns=123456789"]].concat());
+    assert!(slow.contains("123."), "{slow}");
+}
+
 /// Requests of the warm-up are in the rows, marked as not counted, and the summary says how many there are.
 #[test]
 fn rows_say_which_requests_count() {

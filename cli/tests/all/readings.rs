@@ -250,7 +250,9 @@ fn the_first_screen_says_in_which_state_the_drive_starts() {
         ("device.precondition={state='replayed',overwrite_percent=30}", "drive overwritten by 30 % at the start"),
     ] {
         let message = good(&folder, &["run", "s.toml", "--set", set]);
-        assert!(message.contains(&format!("s on flin-isca18, changed, {words}: requests per second")), "{message}");
+        assert!(message.contains(&format!("s on flin-isca18, {words}: requests per second")), "{message}");
+        let changed = "flin-isca18 with ftl.over_provisioning_percent 12 -> 60, geometry.blocks_per_plane 2048 -> 32, geometry.pages_per_block 256 -> 16";
+        assert!(message.contains(changed), "{message}");
     }
 }
 

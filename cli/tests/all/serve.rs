@@ -99,7 +99,8 @@ fn fio_reads_what_it_wrote() {
     let served =
         Served::begin(desk.path(), &["--data", "contents", "--scheduler", "read-first", "--time-scale", "0.01"]);
     for part in [
-        "s on flin-isca18, changed under read-first, ",
+        "s on flin-isca18 with ",
+        " under read-first, ",
         "; contents in contents\n",
         "nbd+unix:///writer?socket=/",
         "/socket\n",

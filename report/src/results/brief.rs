@@ -55,7 +55,14 @@ fn title(summary: &Summary) -> String {
         "" => String::new(),
         state => format!(", drive {state} at the start"),
     };
-    format!("{} on {}{state}: requests per second and response times", escaped(&made.scenario), escaped(&made.device))
+    let (preset, changes) = made.preset_and_changes();
+    let changes =
+        changes.map(|changes| format!("\n  {} with {}", escaped(preset), escaped(changes))).unwrap_or_default();
+    format!(
+        "{} on {}{state}: requests per second and response times{changes}",
+        escaped(&made.scenario),
+        escaped(preset)
+    )
 }
 
 /// What the table has for each scheduler beside its name and its load: which of these depends on the flows.
@@ -89,7 +96,7 @@ fn rows(summary: &Summary) -> comfy_table::Table {
     header.extend(shape.compared.then(|| "Δ mean".into()));
     header.extend(shape.ceiling.then(|| "x bound".into()));
     let tenants = if shape.by_flow {
-        flows.iter().map(|flow| short(&flow.name)).collect()
+        short(&flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>())
     } else {
         vec!["reads".to_owned(), "writes".to_owned()]
     };
@@ -141,13 +148,21 @@ fn row(summary: &Summary, run: &SchedulerResult, shape: Shape) -> Vec<String> {
     row
 }
 
-/// A name that fits the title of a column.
-fn short(name: &str) -> String {
-    let name = escaped(name);
-    match name.char_indices().nth(NAME) {
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name.into_owned(),
-    }
+/// Names that fit the titles of columns: of long ones the middle is left out, and those that would then be alike are whole.
+fn short(names: &[&str]) -> Vec<String> {
+    let names: Vec<String> = names.iter().map(|name| escaped(name).into_owned()).collect();
+    let cut = |name: &String| {
+        let count = name.chars().count();
+        if count <= NAME {
+            return name.clone();
+        }
+        let (begin, end) = (NAME / 2, (NAME - 1) - NAME / 2);
+        let place = |nth: usize| name.char_indices().nth(nth).map_or(name.len(), |(at, _)| at);
+        format!("{}…{}", &name[..place(begin)], &name[place(count - end)..])
+    };
+    let short: Vec<String> = names.iter().map(cut).collect();
+    let alike = |one: &String| short.iter().filter(|other| *other == one).count() > 1;
+    names.iter().zip(&short).map(|(name, one)| if alike(one) { name.clone() } else { one.clone() }).collect()
 }
 
 /// In which decisions each scheduler differs from the first: its name, and the decisions.

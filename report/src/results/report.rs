@@ -15,8 +15,8 @@ use lines::Lines;
 use super::activity::Maps;
 use super::brief;
 use super::ceiling_text;
-use super::format::{self, Sense, relative};
-use super::summary::Summary;
+use super::format::{self, Sense, count, relative};
+use super::summary::{SchedulerResult, Summary};
 use super::verdict::{Finding, Verdict};
 use super::waterfall::Waterfalls;
 use crate::metrics::Activity;
@@ -88,7 +88,11 @@ pub fn html(summary: &Summary, activity: &[Activity], command: &str) -> String {
         context! { title => ceiling_text::title(ceiling), notes, gaps, columns => ceiling_text::FIGURES, figures }
     });
     let light = light::light(summary);
+    let (preset, changes) = summary.made_by.preset_and_changes();
     page.render(context! {
+        preset,
+        changes,
+        requests => completed(summary),
         summary => Value::from(Serde(&light)),
         data => Value::from(Serde(light::data(&light))),
         lines => Value::from(Serde(Lines::of(summary))),
@@ -101,6 +105,16 @@ pub fn html(summary: &Summary, activity: &[Activity], command: &str) -> String {
         scripts => SCRIPTS,
     })
     .expect("the page asks only for what a summary has")
+}
+
+/// How many requests each run completed: closed loops send as many as a scheduler serves.
+fn completed(summary: &Summary) -> String {
+    let of = |run: &SchedulerResult| run.total.completed;
+    let (least, most) = (summary.schedulers.iter().map(of).min(), summary.schedulers.iter().map(of).max());
+    match (least.unwrap_or(0), most.unwrap_or(0)) {
+        (least, most) if least == most => count(most),
+        (least, most) => format!("{} to {}", count(least), count(most)),
+    }
 }
 
 #[cfg(test)]

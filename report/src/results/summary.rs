@@ -69,7 +69,7 @@ pub struct MadeBy {
     /// The first N requests of each flow were warm-up too.
     #[serde(default)]
     pub warm_up_requests: u64,
-    /// Name of the device.
+    /// The device: its preset, and each key that differs from it, as `preset with key from -> to, ...`.
     pub device: String,
     /// The state in which the drive starts, in words; empty in summaries of older versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -77,6 +77,13 @@ pub struct MadeBy {
     /// Keys that the scenario gives to no effect, because it also switches them off: a sentence for each reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_effect: Vec<String>,
+}
+
+impl MadeBy {
+    /// The preset of the device, and the keys that differ from it.
+    pub fn preset_and_changes(&self) -> (&str, Option<&str>) {
+        self.device.split_once(" with ").map_or((&self.device, None), |(preset, changes)| (preset, Some(changes)))
+    }
 }
 
 /// `made-by.json`: the command that makes the results beside it again.

@@ -110,7 +110,7 @@ impl Recommend {
     fn refusal(&self, requests: u64, why: &str, runs: u64) -> Recommendation {
         Recommendation {
             scenario: self.scenario.name().to_owned(),
-            device: self.scenario.device_name(),
+            device: self.scenario.device_described(),
             requests,
             runs,
             tried: Vec::new(),
