@@ -156,24 +156,31 @@ impl Read<'_> {
         }
     }
 
-    /// A sentence.
-    fn line(&mut self, line: &str) {
-        if ["noise", "chance", "NaN", "inf", "significan"].iter().any(|word| line.contains(word)) {
-            self.problem(line, "a word that says nothing");
-        }
-        let (head, rest) = line.split_once(": ").unwrap_or((line, ""));
+    /// That nothing completed, or nothing is counted.
+    fn no_request(&mut self, line: &str) {
         if line.starts_with("no request completed") {
             let completed = list(self.json, "/schedulers").iter().map(|run| number(&run["total"]["completed"]));
             if completed.flatten().any(|completed| completed > 0.0) {
                 self.problem(line, "requests completed");
             }
         } else if line.starts_with("no request is counted") {
-            let counted = list(self.json, "/schedulers").iter().any(|run| {
-                ["all", "commands"].iter().any(|key| run["total"].get(key).is_some_and(|figures| !figures.is_null()))
-            });
+            let kinds = ["/all", "/commands/trim", "/commands/write_zeroes", "/commands/flush"];
+            let has = |run: &Value, kind: &str| run["total"].pointer(kind).is_some_and(|figures| !figures.is_null());
+            let counted = list(self.json, "/schedulers").iter().any(|run| kinds.iter().any(|kind| has(run, kind)));
             if counted {
                 self.problem(line, "some are counted");
             }
+        }
+    }
+
+    /// A sentence.
+    fn line(&mut self, line: &str) {
+        if ["noise", "chance", "NaN", "inf", "significan"].iter().any(|word| line.contains(word)) {
+            self.problem(line, "a word that says nothing");
+        }
+        let (head, rest) = line.split_once(": ").unwrap_or((line, ""));
+        if line.starts_with("no request ") {
+            self.no_request(line);
         } else if let Some(rest) = line.strip_prefix("nobody pays under ") {
             self.nobody_pays(line, rest);
         } else if line.starts_with("all schedulers are alike") {
@@ -220,7 +227,7 @@ impl Read<'_> {
             self.changes(line, rest, name, whom, None);
         } else if let Some((whom, name)) = split(head, &[" is alike under ", " are alike under "]) {
             self.changes(line, rest, name.trim_end_matches(" with this seed"), whom, None);
-        } else if line.starts_with("that the ") {
+        } else if line.starts_with("why the ") {
             // Which decision it is rests on runs of their own.
         } else if list(self.json, "/schedulers").len() == 1 {
             self.of_one(line, head, rest);
@@ -447,13 +454,33 @@ impl Read<'_> {
                 {
                     continue;
                 }
-                add((Some(flow), kind), is_all);
+                add((Some(flow), kind), is_all || self.has_own_rate(flow, kind));
             }
             if commits {
                 add((Some(flow), "commit"), true);
             }
         }
         all
+    }
+
+    /// Whether a kind of request is judged by a rate of its own: of an open flow those that are judged by themselves, of a closed loop that does nothing
+    /// else the first.
+    fn has_own_rate(&self, flow: usize, kind: &str) -> bool {
+        let is_open = self.flows()[flow]["depth"].is_null();
+        let is_half = self.is_of_commits(flow) && matches!(kind, "write" | "commands/flush");
+        match kind {
+            "read" | "write" => {
+                is_open && !is_half && (self.flows().len() == 1 || kind == "read" && self.is_of_commits(flow))
+            }
+            "fua_write" => false,
+            _ if is_open => !is_half,
+            _ => {
+                let has = |kind: &'static str| self.of(self.base, (Some(flow), kind), "mean_ns").is_some();
+                let first =
+                    ["commands/trim", "commands/write_zeroes", "commands/flush"].into_iter().find(|&kind| has(kind));
+                !has("all") && first == Some(kind)
+            }
+        }
     }
 
     /// Whether a flow alternates writes and flushes.
@@ -632,7 +659,7 @@ impl Read<'_> {
             let found = &pairs["concentration"];
             let of = |key: &str| number(&found[key]).unwrap_or(f64::MAX);
             let requests = number(&pairs["requests"]).unwrap_or(0.0);
-            let few_windows = of("windows") <= 5.0;
+            let few_windows = of("windows") <= 5.0 && 2.0 * of("window_requests") < requests;
             let share = 100.0 * if few_windows { of("window_requests") } else { of("requests") } / requests;
             let said = line
                 .rsplit_once("% of the requests")

@@ -60,6 +60,7 @@ mod tightness;
 mod timeline;
 mod trims;
 mod used;
+mod verdicts;
 mod victims;
 mod wake_ups;
 mod watched;

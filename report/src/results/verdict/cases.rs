@@ -40,83 +40,115 @@ const OTHERS: [RequestKind; 3] = [RequestKind::Trim, RequestKind::WriteZeroes, R
 /// The cases of a summary.
 pub(super) fn of(summary: &Summary) -> Vec<Case> {
     let mut cases = Vec::new();
-    let several = summary.flows.len() > 1;
-    for (flow, info) in summary.flows.iter().enumerate() {
-        let has = |kind: RequestKind| summary.schedulers.iter().any(|run| kind.of(&run.flows[flow].figures).is_some());
-        let commits = info.writes_per_flush.is_some() && has(RequestKind::Write) && has(RequestKind::Flush);
-        let mut add = |flow: Option<usize>, kind: RequestKind, role: Role| {
-            cases.push(Case { flow, kind, role, is_loop: info.depth.is_some() });
-            cases.len() - 1
-        };
-        let halves = |add: &mut dyn FnMut(Option<usize>, RequestKind, Role) -> usize, commit: usize| {
-            add(Some(flow), RequestKind::Write, Role::HalfOfCommit(commit));
-            add(Some(flow), RequestKind::Flush, Role::HalfOfCommit(commit));
-        };
-        let present = |kinds: &[RequestKind]| kinds.iter().copied().filter(|&kind| has(kind)).collect::<Vec<_>>();
-        let mixed = has(RequestKind::Read) && has(RequestKind::Write);
-        if info.depth.is_some() {
-            // All that a closed loop does is one rate: it wins or pays as a whole.
-            let head = match commits && !has(RequestKind::Read) {
-                true => RequestKind::Commit,
-                false => {
-                    *present(&[RequestKind::All]).iter().chain(&present(&OTHERS)).next().unwrap_or(&RequestKind::All)
-                }
-            };
-            if !has(head) && head != RequestKind::Commit {
-                continue;
-            }
-            let tenant = add(Some(flow), head, Role::Tenant);
-            if head == RequestKind::Commit {
-                halves(&mut add, tenant);
-            } else if commits {
-                add(Some(flow), RequestKind::Read, Role::Part(tenant));
-                let commit = add(Some(flow), RequestKind::Commit, Role::Part(tenant));
-                halves(&mut add, commit);
-            } else if mixed {
-                add(Some(flow), RequestKind::Read, Role::Part(tenant));
-                add(Some(flow), RequestKind::Write, Role::Part(tenant));
-            }
-            let rest =
-                present(&OTHERS).into_iter().filter(|&kind| kind != head && !(commits && kind == RequestKind::Flush));
-            rest.chain(present(&[RequestKind::FuaWrite])).for_each(|kind| {
-                add(Some(flow), kind, Role::Part(tenant));
-            });
-            continue;
-        }
-        // Of one flow its reads and its writes are judged, of several each flow's together.
-        let of_one = if several { Some(flow) } else { None };
-        let mut of_writes = None;
-        if several && !commits && has(RequestKind::All) {
-            let tenant = add(of_one, RequestKind::All, Role::Tenant);
-            of_writes = Some(tenant);
-            if mixed {
-                add(of_one, RequestKind::Read, Role::Part(tenant));
-                of_writes = Some(add(of_one, RequestKind::Write, Role::Part(tenant)));
-            }
-        } else {
-            present(&[RequestKind::Read]).into_iter().for_each(|kind| {
-                add(of_one, kind, Role::Tenant);
-            });
-            if commits {
-                let commit = add(Some(flow), RequestKind::Commit, Role::Tenant);
-                of_writes = Some(commit);
-                halves(&mut add, commit);
-            } else if has(RequestKind::Write) {
-                of_writes = Some(add(of_one, RequestKind::Write, Role::Tenant));
-            }
-        }
-        if let Some(writes) = of_writes.filter(|_| has(RequestKind::FuaWrite)) {
-            add(of_one, RequestKind::FuaWrite, Role::Part(writes));
-        }
-        let others = present(&OTHERS).into_iter().filter(|&kind| !(commits && kind == RequestKind::Flush));
-        others.for_each(|kind| {
-            add(of_one, kind, Role::Tenant);
-        });
+    for flow in 0..summary.flows.len() {
+        OfFlow { summary, flow, cases: &mut cases }.add_all();
     }
-    if several && summary.schedulers.iter().any(|run| run.total.all.is_some()) {
+    if summary.flows.len() > 1 && summary.schedulers.iter().any(|run| run.total.all.is_some()) {
         cases.push(Case { flow: None, kind: RequestKind::All, role: Role::Total, is_loop: false });
     }
     cases
+}
+
+/// The cases of one flow.
+struct OfFlow<'a> {
+    summary: &'a Summary,
+    flow: usize,
+    cases: &'a mut Vec<Case>,
+}
+
+impl OfFlow<'_> {
+    /// Whether any scheduler completed requests of this kind.
+    fn has(&self, kind: RequestKind) -> bool {
+        self.summary.schedulers.iter().any(|run| kind.of(&run.flows[self.flow].figures).is_some())
+    }
+
+    /// Whether it alternates writes and flushes.
+    fn commits(&self) -> bool {
+        let alternates = self.summary.flows[self.flow].writes_per_flush.is_some();
+        alternates && self.has(RequestKind::Write) && self.has(RequestKind::Flush)
+    }
+
+    fn add_all(&mut self) {
+        if self.summary.flows[self.flow].depth.is_some() { self.add_loop() } else { self.add_open() }
+    }
+
+    /// Adds a case, whose number is returned. What an open flow does by itself is all that the run does, and called so.
+    fn add(&mut self, kind: RequestKind, role: Role) -> usize {
+        let is_loop = self.summary.flows[self.flow].depth.is_some();
+        let named = is_loop || self.summary.flows.len() > 1 || self.commits() && kind != RequestKind::Read;
+        self.cases.push(Case { flow: named.then_some(self.flow), kind, role, is_loop });
+        self.cases.len() - 1
+    }
+
+    /// Adds those of these kinds that there are, all in this role.
+    fn add_each(&mut self, kinds: &[RequestKind], role: Role) {
+        for &kind in kinds {
+            if self.has(kind) {
+                self.add(kind, role);
+            }
+        }
+    }
+
+    /// Adds commits and their halves.
+    fn add_commits(&mut self, role: Role) -> usize {
+        let commit = self.add(RequestKind::Commit, role);
+        self.add_each(&[RequestKind::Write, RequestKind::Flush], Role::HalfOfCommit(commit));
+        commit
+    }
+
+    /// The kinds beside reads and writes that are not halves of commits.
+    fn others(&self) -> &'static [RequestKind] {
+        if self.commits() { &OTHERS[..2] } else { &OTHERS }
+    }
+
+    /// All that a closed loop does is one rate: it wins or pays as a whole.
+    fn add_loop(&mut self) {
+        let (reads, writes) = (self.has(RequestKind::Read), self.has(RequestKind::Write));
+        let tenant = if self.commits() && !reads {
+            self.add_commits(Role::Tenant)
+        } else if reads || writes {
+            let tenant = self.add(RequestKind::All, Role::Tenant);
+            if self.commits() {
+                self.add(RequestKind::Read, Role::Part(tenant));
+                self.add_commits(Role::Part(tenant));
+            } else if reads && writes {
+                self.add_each(&[RequestKind::Read, RequestKind::Write], Role::Part(tenant));
+            }
+            tenant
+        } else {
+            let Some(&first) = OTHERS.iter().find(|&&kind| self.has(kind)) else { return };
+            let tenant = self.add(first, Role::Tenant);
+            let rest: Vec<RequestKind> = OTHERS.into_iter().filter(|&kind| kind != first).collect();
+            return self.add_each(&rest, Role::Part(tenant));
+        };
+        self.add_each(self.others(), Role::Part(tenant));
+        self.add_each(&[RequestKind::FuaWrite], Role::Part(tenant));
+    }
+
+    /// Of one flow its reads and its writes are judged, of several each flow's together; other kinds by themselves.
+    fn add_open(&mut self) {
+        let (reads, writes) = (self.has(RequestKind::Read), self.has(RequestKind::Write));
+        let mut of_writes = None;
+        if self.summary.flows.len() > 1 && !self.commits() && (reads || writes) {
+            let tenant = self.add(RequestKind::All, Role::Tenant);
+            of_writes = Some(tenant);
+            if reads && writes {
+                self.add(RequestKind::Read, Role::Part(tenant));
+                of_writes = Some(self.add(RequestKind::Write, Role::Part(tenant)));
+            }
+        } else {
+            self.add_each(&[RequestKind::Read], Role::Tenant);
+            if self.commits() {
+                of_writes = Some(self.add_commits(Role::Tenant));
+            } else if writes {
+                of_writes = Some(self.add(RequestKind::Write, Role::Tenant));
+            }
+        }
+        if let Some(of_writes) = of_writes {
+            self.add_each(&[RequestKind::FuaWrite], Role::Part(of_writes));
+        }
+        self.add_each(self.others(), Role::Tenant);
+    }
 }
 
 impl Case {

@@ -4,7 +4,7 @@ use flashlane_testing::verdict::problems;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::Verdict;
+use super::{FindingKind, Verdict};
 use crate::metrics::FlowMetrics;
 use crate::results::example::made_by;
 use crate::results::paired::{Concentration, PairStats, Paired, Quarter};
@@ -310,4 +310,86 @@ fn every_sentence_is_borne_by_figures() {
     println!("{lines} sentences: {kinds:?}");
     assert!(wrong.is_empty(), "{} problems, the first: {:#?}", wrong.len(), &wrong[..wrong.len().min(12)]);
     assert!(lines > 20_000 && kinds.len() >= 17 && kinds.values().all(|&count| count >= 3), "{lines} {kinds:?}");
+}
+
+/// The JSON of a summary with these sentences in place of its own.
+fn with_texts(summary: &Summary, lines: &[String]) -> serde_json::Value {
+    let mut json: serde_json::Value = serde_json::from_str(&summary.to_json()).expect("JSON");
+    json["verdict"]["findings"] = lines.iter().map(|text| serde_json::json!({ "text": text })).collect();
+    json
+}
+
+/// A sentence with a mistake in it, and what the mistake is; nothing where a sentence has no place for it.
+fn mistaken(line: &str, kind: FindingKind) -> Vec<(&'static str, String)> {
+    let is_change = line.contains(" -> ") && line.contains(" than under ") && kind != FindingKind::WriteAmplification;
+    let mut made = Vec::new();
+    let mut plant = |what: &'static str, text: String| {
+        if text != line && is_change {
+            made.push((what, text));
+        }
+    };
+    plant(
+        "the direction",
+        if line.contains("faster than") {
+            line.replacen("faster than", "slower than", 1)
+        } else {
+            line.replacen("slower than", "faster than", 1)
+        },
+    );
+    plant("the rate's direction", line.replacen("fewer requests/s than", "more requests/s than", 1));
+    plant("a value", line.replacen(" (", " (9", 1));
+    plant("another value", line.replacen(" -> ", " -> 7", 1));
+    plant("the size", line.replacen(": mean ", ": mean 9", 1));
+    plant("alike", line.replacen("mean alike", "mean 12% faster", 1));
+    plant("decided", line.replacen("not decided: ", "", 1));
+    plant("how many seeds", line.replacen(" in 3 of 5 seeds", " in 4 of 5 seeds", 1));
+    plant("few requests", line.replacen("p99 of ", "p99 of 1", 1));
+    made
+}
+
+/// Mistakes in the sentences are noticed, whatever is mistaken; so is that nobody pays where somebody does, and a loss that is left out.
+#[test]
+fn the_checker_notices_planted_mistakes() {
+    let mut planted = std::collections::BTreeMap::new();
+    let (mut left_out, mut noticed) = (0, 0);
+    for seed in 0..250 {
+        let summary = drawn(seed);
+        let verdict = Verdict::of(&summary);
+        let all = verdict.lines(true);
+        let check = |lines: &[String]| {
+            let first = &lines[..lines.len().min(12)];
+            let more = (lines.len() > 12).then(|| format!("{} more lines with --full", lines.len() - 12));
+            let first: Vec<String> = first.iter().cloned().chain(more).collect();
+            problems(&with_texts(&summary, lines), &first, lines)
+        };
+        assert_eq!(check(&all), Vec::<String>::new(), "{seed}");
+        for (number, finding) in verdict.findings.iter().enumerate() {
+            for (what, text) in mistaken(&finding.text, finding.kind) {
+                let mut lines = all.clone();
+                lines[number] = text;
+                assert!(!check(&lines).is_empty(), "{seed}, {what}: {}", lines[number]);
+                *planted.entry(what).or_insert(0) += 1;
+            }
+            let scheduler = finding.scheduler.clone().unwrap_or_default();
+            if matches!(
+                finding.kind,
+                FindingKind::Pays | FindingKind::PartPays | FindingKind::PartSlower | FindingKind::Starves
+            ) {
+                let mut lines = all.clone();
+                lines.push(format!("nobody pays under {scheduler}: no mean and no rate is worse than under s0 by more than 1%, no p99 by more than 5%"));
+                assert!(!check(&lines).is_empty(), "{seed}: {scheduler} beside {}", finding.text);
+                *planted.entry("nobody pays").or_insert(0) += 1;
+            }
+            if finding.kind == FindingKind::Pays && finding.flow.is_some() {
+                let mut lines = all.clone();
+                lines.remove(number);
+                left_out += 1;
+                noticed += usize::from(!check(&lines).is_empty());
+            }
+        }
+    }
+    println!("{planted:?}; {noticed} of {left_out} losses that were left out");
+    assert!(planted.len() >= 9 && planted.values().all(|&count| count >= 3), "{planted:?}");
+    // Another sentence of the same scheduler may tell that the flow is worse off.
+    assert!(noticed * 10 > left_out * 7, "{noticed} of {left_out}");
 }

@@ -13,7 +13,7 @@ pub struct Finding {
     /// The scheduler that it is about; null if it is about all.
     pub scheduler: Option<String>,
     /// The scheduler that this one is compared with; null where nothing is compared.
-    pub against: Option<String>,
+    pub baseline: Option<String>,
     /// The flow whose requests it is about; null for those of all flows together.
     pub flow: Option<String>,
     /// Their kind; null where it is not about requests.
@@ -76,7 +76,9 @@ pub enum FindingKind {
     WriteAmplification,
     /// One decision alone brings the largest gain or loss.
     DecisionBrings,
-    /// No decision alone brings the largest gain or loss, or none was tried: the decisions in which the two schedulers differ.
+    /// No decision alone brings the largest gain or loss: those in which the two schedulers differ.
+    NoDecisionAlone,
+    /// Decisions were not tried one by one: those in which the two schedulers differ.
     DecisionsDiffer,
     /// How many seeds there are, and what they change.
     Seeds,
@@ -193,7 +195,7 @@ impl Finding {
         Finding {
             kind,
             scheduler: None,
-            against: None,
+            baseline: None,
             flow: None,
             request: None,
             changes: Vec::new(),

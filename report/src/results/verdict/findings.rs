@@ -145,10 +145,15 @@ impl<'a> Judged<'a> {
         best.map(|(run, _)| run)
     }
 
+    /// Whether a candidate is better or worse for a case than the scheduler compared with: where none is, nobody is the best.
+    fn differs(&self, case: usize) -> bool {
+        self.candidates().into_iter().any(|run| self.gain(case, run).is_some_and(|gain| gain != 1.0))
+    }
+
     /// The scheduler that is the best for most tenants, of equals the one with the largest gains together.
     fn choose(&self) -> usize {
         let rank = |run: usize| {
-            let firsts = self.tenants().filter(|&case| self.best(case) == Some(run)).count();
+            let firsts = self.tenants().filter(|&case| self.differs(case) && self.best(case) == Some(run)).count();
             let together: f64 = self.tenants().filter_map(|case| self.gain(case, run)).map(f64::ln).sum();
             (firsts, together)
         };
@@ -191,7 +196,7 @@ impl<'a> Judged<'a> {
             cases::called(case.flow_name(self.summary).as_deref(), Some(case.kind)).0
         });
         Finding {
-            against: Some(self.summary.baseline.clone()),
+            baseline: Some(self.summary.baseline.clone()),
             figures: means.flatten().collect(),
             names: tenants.collect(),
             ..Finding::new(FindingKind::AllAlike)
@@ -209,7 +214,8 @@ impl<'a> Judged<'a> {
         found.sort_by(|a, b| b.2.size.total_cmp(&a.2.size));
         let (mut told, mut all) = (Vec::new(), Vec::new());
         for (run, case, finding) in found {
-            let is_on_first_screen = finding.is_on_first_screen;
+            // Of other schedulers it is told with --full.
+            let is_on_first_screen = finding.is_on_first_screen && (run == self.winner || self.winner == self.baseline);
             all.push(finding);
             if let Some(whole) = self.whole(case).filter(|whole| !told.contains(&(*whole, run))) {
                 told.push((whole, run));
@@ -245,7 +251,7 @@ impl<'a> Judged<'a> {
     fn compared(&self, finding: Finding, run: usize) -> Finding {
         Finding {
             scheduler: Some(self.summary.schedulers[run].name.clone()),
-            against: Some(self.summary.baseline.clone()),
+            baseline: Some(self.summary.baseline.clone()),
             ..finding
         }
     }
@@ -320,7 +326,7 @@ impl<'a> Judged<'a> {
         }
         let finding = Finding::new(FindingKind::NobodyPays);
         let scheduler = (!is_reference).then(|| self.summary.schedulers[self.winner].name.clone());
-        Some(Finding { scheduler, against: Some(self.summary.baseline.clone()), ..finding })
+        Some(Finding { scheduler, baseline: Some(self.summary.baseline.clone()), ..finding })
     }
 
     /// Where write amplification differs.
@@ -399,7 +405,11 @@ impl<'a> Judged<'a> {
             let brings = deciding.differences.iter().filter(|one| Some(&one.what) == alone);
             let names: Vec<String> = brings.map(written).collect();
             let (kind, names) = match names.is_empty() {
-                true => (FindingKind::DecisionsDiffer, deciding.differences.iter().map(written).collect()),
+                true => {
+                    let tried = deciding.untried.is_none() && !deciding.tried.is_empty();
+                    let kind = if tried { FindingKind::NoDecisionAlone } else { FindingKind::DecisionsDiffer };
+                    (kind, deciding.differences.iter().map(written).collect())
+                }
                 false => (FindingKind::DecisionBrings, names),
             };
             let at = |key: &str, value: f64| Figure { path: format!("/deciding/{number}/{key}"), value };
@@ -419,7 +429,7 @@ impl<'a> Judged<'a> {
             };
             Finding {
                 scheduler: Some(deciding.scheduler.clone()),
-                against: Some(deciding.baseline.clone()),
+                baseline: Some(deciding.baseline.clone()),
                 flow: deciding.flow.clone(),
                 request: Some(deciding.kind),
                 changes: vec![change],

@@ -33,7 +33,10 @@ pub(super) fn choose(found: &mut [Finding], winner: &str) {
                 after(told)
             }
             FindingKind::WriteAmplification => 1,
-            FindingKind::Uneven | FindingKind::DecisionBrings | FindingKind::DecisionsDiffer => {
+            FindingKind::Uneven
+            | FindingKind::DecisionBrings
+            | FindingKind::NoDecisionAlone
+            | FindingKind::DecisionsDiffer => {
                 asides += 1;
                 if asides <= 4 { 2 } else { 5 }
             }

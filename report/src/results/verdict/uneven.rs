@@ -20,7 +20,7 @@ pub(super) fn of(summary: &Summary, case: &Case, run: usize) -> Option<Finding> 
     let mut finding = Finding::new(FindingKind::Uneven);
     finding.flow = case.flow_name(summary);
     finding.request = Some(case.kind);
-    let (quarters, size) = quarters(pairs);
+    let size = quarters(pairs);
     if size > 1.0 {
         for (number, quarter) in pairs.quarters.iter().enumerate() {
             let (from, to) = (quarter.baseline_mean_ns, quarter.mean_ns);
@@ -28,7 +28,6 @@ pub(super) fn of(summary: &Summary, case: &Case, run: usize) -> Option<Finding> 
             finding.figures.push(Figure { path: format!("{within}/baseline_mean_ns"), value: from });
             finding.figures.push(Figure { path: format!("{within}/mean_ns"), value: to });
         }
-        debug_assert_eq!(quarters.len(), pairs.quarters.len());
     }
     let concentration = pairs.concentration.as_ref().filter(|found| is_concentrated(pairs, found));
     if let Some(found) = concentration {
@@ -36,35 +35,38 @@ pub(super) fn of(summary: &Summary, case: &Case, run: usize) -> Option<Finding> 
         let mut add = |key: &str, value: f64| finding.figures.push(Figure { path: format!("{within}/{key}"), value });
         add("gained_ns", found.gained_ns);
         add("lost_ns", found.lost_ns);
-        add("windows", f64::from(found.windows));
-        add("from_ns", found.from_ns as f64);
-        add("to_ns", found.to_ns as f64);
-        add("window_requests", found.window_requests as f64);
+        if is_in_few_windows(pairs, found) {
+            add("windows", f64::from(found.windows));
+            add("from_ns", found.from_ns as f64);
+            add("to_ns", found.to_ns as f64);
+            add("window_requests", found.window_requests as f64);
+        }
         add("requests", found.requests as f64);
-        let (figures, within) = case.figures(summary, run)?;
-        let _ = figures;
-        let flow = within.rsplit_once('/').map_or("", |(flow, _)| flow).to_owned();
-        let stats =
-            case.flow.map_or(&summary.schedulers[run].total, |flow| &summary.schedulers[run].flows[flow].figures);
-        let first = stats.first_arrival_ns.unwrap_or(0) as f64;
-        finding.figures.push(Figure { path: format!("{flow}/first_arrival_ns"), value: first });
-        finding.figures.push(Figure { path: format!("{flow}/last_arrival_ns"), value: stats.last_arrival_ns as f64 });
+        let result = &summary.schedulers[run];
+        let (stats, within) = match case.flow {
+            Some(flow) => (&result.flows[flow].figures, format!("/schedulers/{run}/flows/{flow}/figures")),
+            None => (&result.total, format!("/schedulers/{run}/total")),
+        };
+        let mut add = |key: &str, value: u64| {
+            finding.figures.push(Figure { path: format!("{within}/{key}"), value: value as f64 });
+        };
+        add("first_arrival_ns", stats.first_arrival_ns.unwrap_or(0));
+        add("last_arrival_ns", stats.last_arrival_ns);
         finding.figures.push(Figure { path: format!("{path}/requests"), value: pairs.requests as f64 });
     }
     finding.size = size;
     (!finding.figures.is_empty()).then_some(finding)
 }
 
-/// How many times as fast each quarter of the requests is, and by how much the quarters differ; 1 where that is less than twofold and all go one
-/// way.
-fn quarters(pairs: &PairStats) -> (Vec<f64>, f64) {
+/// By how much the quarters of the requests differ in how many times as fast they are; 1 where that is less than twofold and all go one way.
+fn quarters(pairs: &PairStats) -> f64 {
     let factors: Vec<f64> =
         pairs.quarters.iter().map(|quarter| speed(quarter.baseline_mean_ns, quarter.mean_ns)).collect();
     let most = factors.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let least = factors.iter().copied().fold(f64::MAX, f64::min);
     let opposite = most > 1.0 + TOLERANCE && least < 1.0 / (1.0 + TOLERANCE);
     let differ = factors.len() > 1 && (most >= TWOFOLD * least || opposite);
-    (factors, if differ { most / least } else { 1.0 })
+    if differ { most / least } else { 1.0 }
 }
 
 /// How many times as fast.
@@ -78,5 +80,10 @@ fn is_concentrated(pairs: &PairStats, found: &Concentration) -> bool {
         let ratio = 1.0 - percent / 100.0;
         ratio > 1.0 + TOLERANCE || ratio < 1.0 / (1.0 + TOLERANCE)
     });
-    differs && (found.windows <= WINDOWS || found.requests as f64 <= SHARE * pairs.requests as f64)
+    differs && (is_in_few_windows(pairs, found) || found.requests as f64 <= SHARE * pairs.requests as f64)
+}
+
+/// Whether a few windows hold it. Where most of the requests came in these windows, that says nothing.
+fn is_in_few_windows(pairs: &PairStats, found: &Concentration) -> bool {
+    found.windows <= WINDOWS && 2 * found.window_requests < pairs.requests
 }

@@ -14,13 +14,13 @@ pub(super) fn sentence(finding: &Finding) -> String {
         false => called(finding.flow.as_deref(), finding.request),
     };
     let scheduler = finding.scheduler.as_deref().unwrap_or("the others");
-    let base = finding.against.as_deref().unwrap_or_default();
+    let base = finding.baseline.as_deref().unwrap_or_default();
     let verb = |one: &str, many: &str| if plural { many.to_owned() } else { one.to_owned() };
     match finding.kind {
         FindingKind::NothingCompleted => "no request completed".into(),
         FindingKind::NothingCounted => {
             let completed = finding.figure("/completed");
-            format!("no request is counted: all {} that completed arrived in the warm-up", number(completed))
+            format!("no request is counted: all {} that completed arrived in the warm-up", number_of(completed))
         }
         FindingKind::OnlyControls => "all schedulers are controls, so they compete among themselves".into(),
         FindingKind::Run => run(finding, &who),
@@ -49,7 +49,7 @@ pub(super) fn sentence(finding: &Finding) -> String {
             format!(
                 "{who} {} under {scheduler}: none completed, {} did under {base}",
                 verb("pays", "pay"),
-                number(before)
+                number_of(before)
             )
         }
         FindingKind::NobodyPays => format!(
@@ -59,7 +59,9 @@ pub(super) fn sentence(finding: &Finding) -> String {
         FindingKind::Slowdown => slowdown(finding, &who, scheduler, base),
         FindingKind::Majority => majority(finding, &who, scheduler),
         FindingKind::WriteAmplification => pages(finding, scheduler, base),
-        FindingKind::DecisionBrings | FindingKind::DecisionsDiffer => decisions(finding, &who, scheduler, base),
+        FindingKind::DecisionBrings | FindingKind::NoDecisionAlone | FindingKind::DecisionsDiffer => {
+            decisions(finding, &who, scheduler, base)
+        }
         FindingKind::Seeds => seeds(finding),
     }
 }
@@ -105,14 +107,21 @@ fn change(change: &Change, base: Option<&str>, commits: bool) -> String {
     }
 }
 
+/// From this factor on figures are far apart.
+const FAR: f64 = 2.0;
+
 /// What the seeds say of a change, as the end of its phrase.
 fn opinion(change: &Change, seeds: &SeedOpinion, is_first: bool) -> String {
     let SeedOpinion { says, seeds: all, outcomes, better, worse, alike } = *seeds;
+    // Of figures that are alike here, other seeds are told where they are far apart.
+    let is_far = [better, worse].into_iter().flatten().any(|range| range.high >= FAR);
+    if change.is_alike() && !is_far {
+        return String::new();
+    }
     let kinds = if outcomes > 1 && outcomes < all { format!(", {outcomes} different outcomes") } else { String::new() };
     match says {
         SeedWord::NothingChanges => String::new(),
         SeedWord::Same => format!(", the same under all {all} seeds"),
-        SeedWord::Decided if change.is_alike() => String::new(),
         SeedWord::Decided => {
             let Some(range) = better.or(worse) else { return String::new() };
             let over = if is_first || outcomes < all { format!(" over {all} seeds{kinds}") } else { String::new() };
@@ -120,9 +129,6 @@ fn opinion(change: &Change, seeds: &SeedOpinion, is_first: bool) -> String {
         }
         SeedWord::Alike => format!(", within 1% under all {all} seeds"),
         SeedWord::Open | SeedWord::TooFew => {
-            if change.is_alike() && better.is_none() && worse.is_none() {
-                return String::new();
-            }
             let [up, down] = match change.measure {
                 Compared::Rate => ["more", "fewer"],
                 Compared::WriteAmplification => ["fewer", "more"],
@@ -200,7 +206,7 @@ fn number_of(value: f64) -> String {
 
 /// Nothing differs beyond the tolerance.
 fn all_alike(finding: &Finding) -> String {
-    let base = finding.against.as_deref().unwrap_or_default();
+    let base = finding.baseline.as_deref().unwrap_or_default();
     let mut means = finding.figures.iter().filter(|figure| figure.path.ends_with("/mean_ns"));
     // A commit has two figures, which stand for one mean.
     let mut shown = Vec::new();
@@ -244,7 +250,7 @@ fn uneven(finding: &Finding, who: &str, scheduler: &str, base: &str) -> String {
             "in the four quarters of the run {who} {are} {quarters} times as fast under {scheduler} as under {base}"
         )
     });
-    let concentrated = finding.figures.iter().any(|figure| figure.path.ends_with("/windows"));
+    let concentrated = finding.figures.iter().any(|figure| figure.path.ends_with("/gained_ns"));
     let concentrated = concentrated.then(|| concentration(finding));
     match (quarters, concentrated) {
         (Some(quarters), Some(concentrated)) => {
@@ -268,7 +274,7 @@ fn concentration(finding: &Finding) -> String {
     let alone = requests.map_or(0.0, |requests| requests.value);
     let (gained, lost) = (figure("/gained_ns"), figure("/lost_ns"));
     let window = (last - first) / 100.0;
-    let place = if figure("/windows") > 5.0 {
+    let place = if figure("/windows") == 0.0 {
         format!("{} of the requests", share(alone / all))
     } else {
         let share = share(figure("/window_requests") / all);
@@ -338,11 +344,12 @@ fn pages(finding: &Finding, scheduler: &str, base: &str) -> String {
 fn decisions(finding: &Finding, who: &str, scheduler: &str, base: &str) -> String {
     let Some(change) = finding.changes.first() else { return String::new() };
     let measure = if change.measure == Compared::P99 { "p99" } else { "mean" };
-    let what = format!("that the {measure} of {who} is {} under {scheduler} than under {base}", faster(change.factor));
+    let what = format!("why the {measure} of {who} is {} under {scheduler} than under {base}", faster(change.factor));
     let names = finding.names.join(", ");
     match finding.kind {
         FindingKind::DecisionBrings => format!("{what}: {names} alone brings it"),
-        _ => format!("{what}: no decision is known to bring it alone; they differ in {names}"),
+        FindingKind::NoDecisionAlone => format!("{what}: no decision alone decides it; the two differ in {names}"),
+        _ => format!("{what}: the two differ in {names}"),
     }
 }
 
