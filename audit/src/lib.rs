@@ -34,11 +34,14 @@
 //! Memory is bounded by what is in flight, plus six bytes a block and four a logical page (committed where pages were
 //! written and, without a formula, where they were at the start).
 
+mod ages;
 mod choice;
 mod command;
 mod entries;
+mod held;
 mod link;
 mod number_set;
+mod padding;
 mod pages;
 mod pairs;
 mod preconditioned;
@@ -68,9 +71,11 @@ use flashlane_core::event::{Event, Stamped};
 use flashlane_core::{Lpn, Op, PlaneId, RequestId};
 use flashlane_ssd::config::Config;
 
+use ages::Ages;
 use choice::Choice;
 use entries::Entries;
 use link::Link;
+use padding::Padding;
 use pages::Pages;
 use pairs::Pairs;
 pub use preconditioned::Preconditioned;
@@ -118,11 +123,13 @@ pub struct Auditor {
     choice: Choice,
     pairs: Pairs,
     waiting: Waiting,
+    ages: Ages,
     entries: Option<Entries>,
     trims: Trims,
     serial: Option<Serial>,
     slc: Option<Slc>,
     wordlines: Option<Wordlines>,
+    padding: Option<Padding>,
 }
 
 /// Default number of violations kept with their messages.
@@ -139,6 +146,7 @@ impl Auditor {
     /// messages ([`KEPT`] is a good number) and counts all.
     pub fn new(config: &Config, policy: Policy, start: Start<'_>, keep: usize) -> Auditor {
         let mut log = Log::new(keep);
+        let pages = Pages::new(config, stored_pages(config), start, &mut log);
         Auditor {
             events: 0,
             flows: config.flows.len(),
@@ -158,25 +166,30 @@ impl Auditor {
             unstored: Unstored::default(),
             versions: Versions::new(config),
             units: Units::new(config, policy),
-            pages: Pages::new(config, stored_pages(config), start, &mut log),
             victims: Victims::default(),
             choice: Choice::new(config),
             pairs: Pairs::new(policy.gc_mode == GcMode::Free),
             waiting: Waiting::new(config, policy),
-            entries: Entries::new(config),
+            ages: Ages::new(config, policy),
+            entries: Entries::new(config, pages.knows_start()),
             trims: Trims::new(config),
             serial: Serial::new(config),
             slc: Slc::new(config),
             wordlines: Wordlines::new(config),
+            padding: Padding::new(config),
+            pages,
             log,
         }
     }
 
     /// Before the first request the memory of a used drive holds the entries of the map of these pages (`entries`), and in the page buffer
-    /// these: by part, the one used longest ago first, with whether they are dirty.
-    pub fn memory_holds(&mut self, parts: &[Vec<(Lpn, bool)>], entries: &[Lpn]) {
+    /// these, by part: of both the one used longest ago first, with whether they are dirty.
+    pub fn memory_holds(&mut self, parts: &[Vec<(Lpn, bool)>], entries: &[(Lpn, bool)]) {
         if let Some(own) = &mut self.entries {
             own.hold_at_start(entries);
+        }
+        if let Some(padding) = &mut self.padding {
+            parts.iter().flatten().filter(|page| page.1).for_each(|page| padding.holds(page.0));
         }
         if let Some(serial) = &mut self.serial {
             parts.iter().enumerate().for_each(|(part, pages)| serial.holds(part, pages));
@@ -199,6 +212,7 @@ impl Auditor {
         self.units.scheduler_changes(policy);
         self.pairs.scheduler_changes(policy.gc_mode == GcMode::Free);
         self.waiting.scheduler_changes(policy);
+        self.ages.scheduler_changes(policy);
     }
 
     /// Takes the next event.
@@ -265,6 +279,9 @@ impl Auditor {
         if let Some(wordlines) = self.wordlines.as_mut().filter(|wordlines| wordlines.unsettled()) {
             wordlines.settle(&mut self.log);
         }
+        if let Some(padding) = self.padding.as_mut().filter(|padding| padding.unsettled()) {
+            padding.settle(&mut self.log);
+        }
         if self.waiting.unsettled() {
             self.waiting.settle(&self.units, &mut self.log);
         }
@@ -287,31 +304,16 @@ impl Auditor {
                 self.requests.serve_from_memory(request, self.write_back, log);
                 self.page_from_memory(request, lpn);
             }
-            Event::PageDropped { request, lpn } => {
-                self.requests.page_dropped(request, log);
-                self.trims.dropped(lpn, request.0);
-                if self.requests.bytes_of_write(request).is_some() {
-                    self.unstored.stored(lpn);
-                }
-            }
-            Event::EntryLookedUp { .. } | Event::EntryArrived { .. } => {}
+            Event::PageDropped { request, lpn } => self.page_dropped(request, lpn),
+            Event::EntryLookedUp { lpn, at } => self.entries.iter_mut().for_each(|own| own.looked_up(lpn, at, log)),
+            Event::EntryArrived { lpn } => self.entries.iter_mut().for_each(|own| own.arrived(lpn, log)),
             Event::PageInSeries { request, lpn } => self.served_in_series(request, lpn),
             Event::Evicted { lpn } => match &mut self.serial {
                 Some(serial) => serial.evicted(lpn, log),
                 None => log.report(Rule::SerialEvict, || format!("page {} on a device without it.", lpn.0)),
             },
             Event::Queued { .. } => self.queued(event),
-            Event::Moved { txn, plane } => {
-                if self.has_page(plane, Some(0)) {
-                    if let Some(waits) = self.txns.get(txn).filter(|waits| waits.dispatched.is_none()) {
-                        self.waiting.moved(txn, waits, plane);
-                        if let Some(slc) = &mut self.slc {
-                            slc.moved(txn, waits, plane);
-                        }
-                    }
-                    self.txns.relocate(txn, plane, &mut self.log);
-                }
-            }
+            Event::Moved { txn, plane } => self.moved(txn, plane),
             Event::Estimated { txn, slack, .. } => self.txns.estimate(txn, slack, log),
             Event::Dispatched { txn, command, unit, ppa, slack } => self.dispatched(txn, command, unit, ppa, slack),
             Event::BusTaken { unit, command, .. }
@@ -319,16 +321,47 @@ impl Auditor {
             | Event::ArrayEnded { unit, command }
             | Event::Paused { unit, command, .. } => self.units.phase((unit, command), event, log),
             Event::Ended { txn, end, paused } => self.ended(txn, end, paused),
-            Event::Completed { request } => {
-                let fua = self.requests.completed(request, log);
-                self.versions.completed(request, fua, log);
-            }
+            Event::Completed { request } => self.completed(request),
             Event::VictimChosen { plane, block, valid } => self.victim_chosen(plane, block, valid),
             Event::SlcOpened { plane, block } => self.slc_opened(plane, block),
             Event::Mapped { lpn, plane, ppa } => self.mapped(lpn, plane, ppa),
             Event::Padded { plane, ppa } => self.padded(plane, ppa),
             Event::Unmapped { request, lpn, pages } => self.unmapped(request, lpn, pages),
             Event::Erased { plane, block } => self.erased(plane, block),
+        }
+    }
+
+    fn completed(&mut self, request: RequestId) {
+        if let Some(padding) = &mut self.padding {
+            let is_flush = self.requests.kind(request).is_some_and(|(_, op)| op == Op::Flush);
+            padding.completed(request, is_flush, self.log.now);
+        }
+        self.ages.completed(request);
+        let fua = self.requests.completed(request, &mut self.log);
+        self.versions.completed(request, fua, &mut self.log);
+    }
+
+    /// A waiting write moves to another plane.
+    fn moved(&mut self, txn: u64, plane: PlaneId) {
+        if !self.has_page(plane, Some(0)) {
+            return;
+        }
+        if let Some(waits) = self.txns.get(txn).filter(|waits| waits.dispatched.is_none()) {
+            self.waiting.moved(txn, waits, plane);
+            self.ages.moved(txn, waits, plane);
+            if let Some(slc) = &mut self.slc {
+                slc.moved(txn, waits, plane);
+            }
+        }
+        self.txns.relocate(txn, plane, &mut self.log);
+    }
+
+    /// A page of a write that waited for space was trimmed.
+    fn page_dropped(&mut self, request: RequestId, lpn: Lpn) {
+        self.requests.page_dropped(request, &mut self.log);
+        self.trims.dropped(lpn, request.0);
+        if self.requests.bytes_of_write(request).is_some() {
+            self.unstored.stored(lpn);
         }
     }
 
@@ -359,7 +392,9 @@ impl Auditor {
         if let Some(wordlines) = &mut self.wordlines {
             wordlines.programmed(plane, ppa, false, &self.pages, &mut self.log);
         }
-        if let Some(entries) = &mut self.entries {
+        // Collection that costs nothing leaves the entries of what it moves alone.
+        let moves = self.free_collection && old.is_known() && self.victims.contains(self.pages.block_at(old));
+        if let Some(entries) = self.entries.as_mut().filter(|_| !moves) {
             entries.changed(lpn);
         }
         self.choice.mapped(old, plane, ppa, &self.pages);
@@ -374,6 +409,9 @@ impl Auditor {
         }
         self.pages.pad(plane, ppa, &mut self.log);
         self.choice.programmed(plane, ppa, &self.pages);
+        if let Some(padding) = &mut self.padding {
+            padding.padded(plane, ppa);
+        }
         match &mut self.wordlines {
             Some(wordlines) => wordlines.programmed(plane, ppa, true, &self.pages, &mut self.log),
             None => self.log.report(Rule::Wordline, || format!("page {ppa} of plane {} was padded.", plane.0)),
@@ -412,7 +450,13 @@ impl Auditor {
     }
 
     fn admitted(&mut self, request: RequestId) {
-        self.requests.admitted(request, &mut self.log);
+        let is_flush = self.requests.kind(request).is_some_and(|(_, op)| op == Op::Flush);
+        let at_once = is_flush && self.serial.is_none() && self.versions.nothing_is_dirty();
+        self.requests.admitted(request, at_once, &mut self.log);
+        self.ages.admitted(request);
+        if let Some(padding) = self.padding.as_mut().filter(|_| is_flush) {
+            padding.flush_admitted(self.log.now);
+        }
         if let (Some(serial), Some(kind)) = (&mut self.serial, self.requests.kind(request)) {
             serial.admitted(request, kind, self.log.now);
         }
@@ -433,6 +477,9 @@ impl Auditor {
             self.versions.served(lpn, unmapped, &mut self.log);
         } else {
             self.versions.buffered(lpn, request);
+            if let Some(padding) = &mut self.padding {
+                padding.stored(request, lpn, self.requests.is_fua(request), self.log.now);
+            }
             if self.requests.bytes_of_write(request).is_some() {
                 self.unstored.stored(lpn);
             }

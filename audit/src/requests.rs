@@ -83,12 +83,16 @@ impl Requests {
         }
     }
 
-    pub(super) fn admitted(&mut self, id: RequestId, log: &mut Log) {
-        let now = log.now;
+    /// A request was admitted; `at_once` if it has nothing to wait for, should it be a flush.
+    pub(super) fn admitted(&mut self, id: RequestId, at_once: bool, log: &mut Log) {
+        let (now, memory) = (log.now, self.link.memory);
         let Some(open) = self.known(id, "admitted", log) else { return };
         let (again, here, flow) = (std::mem::replace(&mut open.admitted, true), open.here, open.flow);
         log.check(!again, Rule::AdmitOnce, || format!("request {} was admitted again.", id.0));
         log.check(now >= here, Rule::AdmitTime, || format!("request {} was admitted and is here at {here}.", id.0));
+        if open.op == Op::Flush && at_once {
+            open.served_at = Some(now + memory);
+        }
         let (is_data, op) = (open.op.is_data(), open.op.name());
         if !again && !self.link.may_enter(is_data) {
             log.report(Rule::Alone, || format!("{op} {} was admitted.", id.0));
@@ -151,6 +155,11 @@ impl Requests {
         open.served += pages;
         open.mapped += mapped;
         open.served_at = Some(log.now + takes(open.mapped));
+    }
+
+    /// Whether a request in flight waits until the flash has its pages.
+    pub(super) fn is_fua(&self, id: RequestId) -> bool {
+        self.open.get(id.0).is_some_and(|open| open.fua)
     }
 
     /// The flow and operation of a request in flight.
@@ -259,7 +268,8 @@ impl Requests {
             let data = if open.op == Op::Read { self.link.bytes(open.pages, open.extent) } else { 0 };
             let due;
             (due, self.link.outward) = self.link.cross(self.link.outward, served, data);
-            log.check(now == due, Rule::CompleteTime, || {
+            let rule = if open.op == Op::Flush { Rule::FlushTime } else { Rule::CompleteTime };
+            log.check(now == due, rule, || {
                 format!("request {} completed at {now}, due at {due}: its last page was served at {served}.", id.0)
             });
         }

@@ -16,6 +16,9 @@ pub struct Policy {
     pub moves_take_time: bool,
     /// Whether a cancelled write is done at once: [`flashlane_core::decide::CancelDeclares::ends_at_once`].
     pub cancelled_end_at_once: bool,
+    /// Whether a unit begins the older of the first read and the first write ([`flashlane_core::decide::PickDeclares::oldest_first`]) of queues that
+    /// are joined at the tail.
+    pub oldest_first: bool,
 }
 
 impl Policy {
@@ -28,6 +31,10 @@ impl Policy {
             binds_late: declares.place.binds_at_dispatch,
             moves_take_time: declares.place.migration.takes > Duration::ZERO,
             cancelled_end_at_once: declares.cancel.ends_at_once,
+            oldest_first: declares.pick.oldest_first
+                && declares.order.is_tail
+                && !(declares.order.needs.reranks || declares.order.needs.promotions)
+                && !declares.cancel.inherits_place,
         }
     }
 }

@@ -46,7 +46,8 @@ impl Auditor {
             self.moves_bytes(serial, (request, lpn), (op, owner), bytes);
         }
         if let Some(entries) = &mut self.entries {
-            entries.queued(serial, owner, op, lpn, &mut self.log);
+            let is_read = request.is_some_and(|request| self.requests.is_read(request));
+            entries.queued(serial, (owner, op, lpn), is_read, &mut self.log);
         }
         let place = if erase { Place::NOWHERE } else { self.pages.find(lpn) };
         let mut source = None;
@@ -68,6 +69,10 @@ impl Auditor {
             slc.queued(serial, &txn, (&mut self.choice, &self.pages));
         }
         self.waiting.queued(serial, &txn);
+        self.ages.queued(serial, &txn);
+        if let Some(padding) = self.padding.as_mut().filter(|_| op == FlashOp::Program) {
+            padding.queued(serial, &txn, self.log.now);
+        }
         self.txns.insert(serial, txn);
     }
 
@@ -163,6 +168,22 @@ impl Auditor {
                 self.reads.erased(self.pages.block_of(txn.plane, ppa), &self.pages, log);
             }
         }
+        self.begins(serial, (unit, command), ppa);
+    }
+
+    /// What is checked of a transaction that begins beside what it does: its age, the program of a translation page, why a wordline is padded.
+    fn begins(&mut self, serial: u64, at: (UnitId, u64), ppa: u32) {
+        let Some(txn) = self.txns.get(serial) else { return };
+        let waits_first = |lpn| self.writes.waits(lpn, &self.txns);
+        let goes = |plane: PlaneId| !self.victims.blocks().any(|block| self.pages.plane_of(block) == plane.index());
+        let paused = self.units.has_paused(at.0);
+        self.ages.dispatched((serial, txn), at, waits_first, (goes, paused), &mut self.log);
+        if let Some(entries) = &mut self.entries {
+            entries.begins(txn);
+        }
+        if let Some(padding) = &mut self.padding {
+            padding.begins(serial, txn.plane, ppa);
+        }
     }
 
     pub(super) fn ended(&mut self, serial: u64, end: End, paused: Duration) {
@@ -178,6 +199,10 @@ impl Auditor {
             }
             None => {
                 self.waiting.leaves(serial, &txn);
+                self.ages.dropped(serial, &txn, end == End::Trimmed);
+                if let Some(padding) = &mut self.padding {
+                    padding.dropped(serial, end == End::Trimmed, log.now);
+                }
                 log.check(!flash, Rule::EndDispatched, || format!("{op} {serial} of {owner} was never dispatched."));
                 let fits = match end {
                     End::Flash => true,
@@ -185,7 +210,6 @@ impl Auditor {
                     End::Stale => txn.owner.collects() && txn.op != FlashOp::Erase,
                     End::Trimmed => {
                         self.trims.dropped(txn.lpn, serial);
-                        self.entries.iter_mut().for_each(|entries| entries.dropped(serial));
                         !txn.owner.collects() && txn.op == FlashOp::Program
                     }
                 };
@@ -198,12 +222,12 @@ impl Auditor {
         if let Some(slc) = &mut self.slc {
             slc.ended(serial, &txn, &self.log);
         }
+        if let Some(entries) = &mut self.entries {
+            entries.ended(serial, &txn, end);
+        }
         if txn.owner.collects() {
             self.victims.ended(&txn, end);
         } else if txn.op == FlashOp::Read {
-            if let Some(entries) = self.entries.as_mut().filter(|_| txn.owner == Owner::Mapping) {
-                entries.page_seen(txn.lpn);
-            }
             self.reads.ended(txn.lpn, serial, &self.pages);
         } else if txn.op == FlashOp::Program {
             let now = self.log.now;

@@ -94,6 +94,9 @@ impl Auditor {
             self.choice.lost(old, &self.pages);
             self.reads.mapped(lpn, old, None, &self.pages);
             self.versions.trimmed(lpn);
+            if let Some(padding) = &mut self.padding {
+                padding.trimmed(lpn);
+            }
         }
         self.trims.unmapped.push(range);
         let trims = &self.trims;

@@ -193,6 +193,12 @@ impl Units {
         }
     }
 
+    /// Whether a command of `unit` is paused.
+    pub(super) fn has_paused(&self, unit: UnitId) -> bool {
+        let commands = self.units.get(unit.index()).map(|unit| unit.commands.as_slice()).unwrap_or_default();
+        commands.iter().any(Command::is_paused)
+    }
+
     /// Whether `unit` has no command, in service or paused.
     pub(super) fn is_idle(&self, unit: UnitId) -> bool {
         self.units.get(unit.index()).is_some_and(|unit| unit.commands.is_empty())

@@ -191,6 +191,12 @@ impl Versions {
         }
     }
 
+    /// Whether a flush that enters now certainly has nothing to wait for: the flash has all that was stored.
+    pub(super) fn nothing_is_dirty(&self) -> bool {
+        let knows = !(self.fetches_entries && self.has_buffer);
+        !self.loses || knows && self.pages.values().all(|page| page.ended >= page.newest)
+    }
+
     /// A request is acknowledged, with `fua` if the flash must have its pages.
     pub(super) fn completed(&mut self, request: RequestId, fua: bool, log: &mut Log) {
         for (lpn, number, version) in self.flushes.remove(request.0).unwrap_or_default() {

@@ -102,6 +102,7 @@ impl Case {
             binds_late: false,
             moves_take_time: false,
             cancelled_end_at_once: false,
+            oldest_first: false,
         };
         Case { config, policy, start: None, events: Vec::new(), as_given: false }
     }

@@ -1,6 +1,6 @@
 //! Violations of the rules about requests and transactions.
 
-use flashlane_core::event::{End, Event};
+use flashlane_core::event::{End, EntryAt, Event};
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, FlowId, Lpn, PlaneId, RequestId, Time};
@@ -241,7 +241,9 @@ pub fn transactions() -> Vec<Breach> {
             edit!(c, 0, queued, Event::Queued { owner, .. } => *owner = flashlane_core::Owner::User);
         }),
         (Rule::TxnShape, read_entry(), |c| {
-            edit!(c, 2, queued, Event::Queued { owner, .. } => *owner = flashlane_core::Owner::Buffer);
+            let at = c.events.last().expect("events").at.ns();
+            c.queue(at, 9, Requester::Buffer, FlashOp::Read, 256, 0);
+            c.read(at, 9, 9, 0, 1, 0);
         }),
         (Rule::TransferBytes, write(), |c| {
             edit!(c, 0, submitted, Event::Submitted { extent, .. } => *extent = Some((0, 4_095)));
@@ -320,6 +322,35 @@ pub fn writes_and_reads() -> Vec<Breach> {
         }),
         (Rule::EntryFirst, read_entry(), |c| {
             c.put_after(|e| matches!(e, Event::Queued { txn: 2, .. }), |e| matches!(e, Event::Queued { txn: 1, .. }));
+        }),
+        // A dirty entry is lost that was used by a write; the last lookup found what had made room.
+        (Rule::EntryHeld, entry_makes_room(true), |c| {
+            edit!(c, 1, |e| matches!(e, Event::EntryLookedUp { .. }), Event::EntryLookedUp { lpn, at } => {
+                (*lpn, *at) = (Lpn(6), EntryAt::Memory);
+            });
+        }),
+        (Rule::EntryHeld, read_entry(), |c| c.repeat(0, |e| matches!(e, Event::EntryArrived { .. }))),
+        (Rule::EntryFirst, read_entry(), |c| c.leave_out(0, |e| matches!(e, Event::EntryArrived { .. }))),
+        // The translation page is never written anew; it is, without having been read; it is, and nothing has made room.
+        (Rule::EntryWritten, entry_makes_room(true), |c| {
+            let is_of = |e: &Event| matches!(e, Event::Queued { txn: 6 | 7, .. } | Event::Ended { txn: 6 | 7, .. });
+            c.events.retain(|s| !is_of(&s.event) && !matches!(s.event, Event::Mapped { lpn: Lpn(256), .. }));
+            (5..=6).for_each(|command| c.leave_out_command(command));
+        }),
+        (Rule::EntryWritten, entry_makes_room(true), |c| *c = entry_makes_room(false)),
+        (Rule::EntryWritten, read_entry(), |c| {
+            let at = c.events.last().expect("events").at.ns();
+            c.queue(at, 9, Requester::Mapping, FlashOp::Program, 256, 0);
+            c.program(at, 9, 9, 256, (0, 0));
+        }),
+        (Rule::OldestFirst, served_in_turn(true), |c| *c = served_in_turn(false)),
+        (Rule::OldestFirst, served_in_turn(true), |c| *c = read_out_of_turn()),
+        (Rule::FlushTime, idle_flush(), |c| c.change(0, completed, |s| s.at = Time::from_ns(500))),
+        (Rule::CompleteTime, trimmed_while_it_waits(), |c| {
+            c.change(0, |e| matches!(e, Event::Completed { request: RequestId(2) }), |s| s.at = Time::from_ns(3_000));
+        }),
+        (Rule::TrimDrops, trimmed_while_it_waits(), |c| {
+            edit!(c, 0, |e| matches!(e, Event::PageDropped { .. }), Event::PageDropped { lpn, .. } => *lpn = Lpn(2));
         }),
         (Rule::Slack, write(), |c| {
             let wrapped = Duration::from_ns(0u64.wrapping_sub(5));

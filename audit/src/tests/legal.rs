@@ -20,7 +20,7 @@ fn silent(name: &str, case: &Case) {
 
 #[test]
 fn base_scenes_break_no_rule() {
-    let scenes: [(&str, Case); 23] = [
+    let scenes: [(&str, Case); 28] = [
         ("write", write()),
         ("write_read", write_read()),
         ("read_behind_write", read_behind_write()),
@@ -34,6 +34,11 @@ fn base_scenes_break_no_rule() {
         ("cancel_reported_late", cancel_reported_late()),
         ("cancel_at_once", cancel_at_once()),
         ("read_from_write", read_from_write()),
+        ("read_entry", read_entry()),
+        ("entry_makes_room", entry_makes_room(true)),
+        ("served_in_turn", served_in_turn(true)),
+        ("idle_flush", idle_flush()),
+        ("trimmed_while_it_waits", trimmed_while_it_waits()),
         ("buffered", buffered()),
         ("waits_for_space", waits_for_space(true)),
         ("buffered_twice", buffered_twice()),

@@ -1,7 +1,7 @@
 //! Legal streams, each as short as its subject allows.
 
 use flashlane_core::decide::{Estimate, GcMode, SuspendPoints};
-use flashlane_core::event::{End, Event};
+use flashlane_core::event::{End, EntryAt, Event};
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Lpn, PlaneId, RequestId, UnitId};
@@ -42,20 +42,115 @@ pub fn write_read() -> Case {
     case
 }
 
-/// The map lies on the flash: a read of page 5 waits for that of its translation page, 256, which is written anew afterwards.
+/// The map lies on the flash, and memory holds the entry of one page: a read of page 5 waits for that of its translation page, 256.
 pub fn read_entry() -> Case {
     let mut case = Case::new();
-    let (entries, entries_per_page, read_bytes) = (8, 64, 4096);
+    let (entries, entries_per_page, read_bytes) = (1, 64, 4096);
     case.config.mapping =
         Some(Mapping { entries, host_entries: 0, entries_per_page, entry_bytes: 4, read_bytes, warm: false });
     case.submit(0, 1, Op::Read, 1);
+    case.push(0, Event::EntryLookedUp { lpn: Lpn(5), at: EntryAt::Flash });
     case.queue(0, 1, Requester::Mapping, FlashOp::Read, 256, 0);
     let fetched = case.read(0, 1, 0, 0, 0, 0);
+    case.push(fetched, Event::EntryArrived { lpn: Lpn(5) });
     case.queue(fetched, 2, Requester::Request(1), FlashOp::Read, 5, 0);
     let done = case.read(fetched, 2, 1, 0, 1, 0);
     case.complete(done, 1);
-    case.queue(done, 3, Requester::Mapping, FlashOp::Program, 256, 0);
-    case.program(done, 3, 2, 256, (0, 0));
+    case
+}
+
+/// As [`read_entry`]; then page 5 is written, and the entry of page 70 takes the place of the dirty one: translation page 256 is written
+/// anew behind the read of page 70, and read before unless, as is wrong, `reads` is false.
+pub fn entry_makes_room(reads: bool) -> Case {
+    let mut case = read_entry();
+    let at = 500_000;
+    case.submit(at, 2, Op::Write, 1);
+    case.push(at, Event::EntryLookedUp { lpn: Lpn(5), at: EntryAt::Memory });
+    case.queue(at, 3, Requester::Request(2), FlashOp::Program, 5, 0);
+    let written = case.program(at, 3, 2, 5, (0, 0));
+    case.complete(written, 2);
+    case.submit(written, 3, Op::Read, 1);
+    case.push(written, Event::EntryLookedUp { lpn: Lpn(70), at: EntryAt::Flash });
+    case.queue(written, 4, Requester::Mapping, FlashOp::Read, 257, 0);
+    let fetched = case.read(written, 4, 3, 0, 2, 0);
+    case.push(fetched, Event::EntryArrived { lpn: Lpn(70) });
+    case.queue(fetched, 5, Requester::Request(3), FlashOp::Read, 70, 0);
+    if reads {
+        case.queue(fetched, 6, Requester::Mapping, FlashOp::Read, 256, 0);
+    } else {
+        case.queue(fetched, 7, Requester::Mapping, FlashOp::Program, 256, 0);
+    }
+    let read = case.read(fetched, 5, 4, 0, 3, 0);
+    case.complete(read, 3);
+    let mut known = read;
+    if reads {
+        known = case.read(read, 6, 5, 0, 3, 0);
+        case.queue(known, 7, Requester::Mapping, FlashOp::Program, 256, 0);
+    }
+    case.program(known, 7, 6, 256, (0, 1));
+    case
+}
+
+/// First come, first served on unit 0: behind a write come a read and a write, which go in this order or, as is wrong, in the other.
+pub fn served_in_turn(read_first: bool) -> Case {
+    let mut case = Case::new();
+    case.policy.oldest_first = true;
+    case.submit(0, 1, Op::Write, 1);
+    case.queue(0, 1, Requester::Request(1), FlashOp::Program, 0, 0);
+    let free = case.program(0, 1, 0, 0, (0, 0));
+    case.submit(10, 2, Op::Read, 1);
+    case.queue(10, 2, Requester::Request(2), FlashOp::Read, 9, 1);
+    case.submit(20, 3, Op::Write, 1);
+    case.queue(20, 3, Requester::Request(3), FlashOp::Program, 1, 0);
+    case.complete(free, 1);
+    if read_first {
+        let read = case.read(free, 2, 1, 0, 0, 0);
+        case.complete(read, 2);
+        let written = case.program(read, 3, 2, 1, (0, 1));
+        case.complete(written, 3);
+    } else {
+        let written = case.program(free, 3, 1, 1, (0, 1));
+        case.complete(written, 3);
+        let read = case.read(written, 2, 2, 0, 0, 0);
+        case.complete(read, 2);
+    }
+    case
+}
+
+/// The same with two reads, the later first.
+pub fn read_out_of_turn() -> Case {
+    let mut case = Case::new();
+    case.policy.oldest_first = true;
+    for request in [1, 2, 3] {
+        case.submit(request, request, Op::Read, 1);
+        case.queue(request, request, Requester::Request(request), FlashOp::Read, request as u32, 0);
+    }
+    let mut at = 1;
+    for (request, command) in [(1, 0), (3, 1), (2, 2)] {
+        at = case.read(at, request, command, 0, 0, 0);
+        case.complete(at, request);
+    }
+    case
+}
+
+/// A flush finds nothing dirty.
+pub fn idle_flush() -> Case {
+    let mut case = Case::new();
+    case.config.buffer = Some(MERGING);
+    case.submit(0, 1, Op::Flush, 0);
+    case.complete(1_000, 1);
+    case
+}
+
+/// A write waits for space in a buffer of one page behind another, and its page is trimmed: it is done then.
+pub fn trimmed_while_it_waits() -> Case {
+    let mut case = buffered();
+    case.submit(2_010, 2, Op::Write, 1);
+    case.submit(2_500, 3, Op::Trim, 1);
+    case.push(2_500, Event::PageDropped { request: RequestId(2), lpn: Lpn(1) });
+    case.push(2_500, Event::Unmapped { request: RequestId(3), lpn: Lpn(1), pages: 1 });
+    case.complete(2_500, 2);
+    case.complete(2_500, 3);
     case
 }
 

@@ -196,6 +196,9 @@ pub struct PickDeclares {
     pub skips_when_single: bool,
     /// It needs a read and a write queue for every priority; otherwise all priorities share one of each.
     pub per_priority_queues: bool,
+    /// It always begins the older ([`crate::Transaction::age`]) of the first read and the first write that may go: the auditor then holds it to
+    /// that.
+    pub oldest_first: bool,
     /// [`crate::decide::Pick::ended`] is called at the end of every user transaction.
     pub ends: bool,
     /// What the device keeps for it.
@@ -204,8 +207,13 @@ pub struct PickDeclares {
 
 impl PickDeclares {
     /// It is always asked, with one read and one write queue for each unit.
-    pub const ASK: PickDeclares =
-        PickDeclares { skips_when_single: false, per_priority_queues: false, ends: false, keeps: Keeps::NOTHING };
+    pub const ASK: PickDeclares = PickDeclares {
+        skips_when_single: false,
+        per_priority_queues: false,
+        oldest_first: false,
+        ends: false,
+        keeps: Keeps::NOTHING,
+    };
 }
 
 /// What a [`Preempt`](super::Preempt) declares.

@@ -21,7 +21,7 @@ impl Fcfs {
 
 impl Pick for Fcfs {
     fn declares(&self) -> PickDeclares {
-        PickDeclares { skips_when_single: true, ..PickDeclares::ASK }
+        PickDeclares { skips_when_single: true, oldest_first: true, ..PickDeclares::ASK }
     }
 
     fn pick(&mut self, board: &Board, unit: UnitId, scope: Scope, group: &mut Group) {

@@ -50,10 +50,11 @@ impl Device {
         held.into_iter().map(|part| part.into_iter().map(|(lpn, dirty)| (Lpn(lpn), dirty)).collect()).collect()
     }
 
-    /// The logical pages whose entries of the map memory holds, if it does not hold all. For auditors, at the start of a run.
-    pub fn held_entries(&self) -> Vec<Lpn> {
+    /// The logical pages whose entries of the map memory holds, if it does not hold all: the one used longest ago first, each with whether it is
+    /// dirty. For auditors, at the start of a run.
+    pub fn held_entries(&self) -> Vec<(Lpn, bool)> {
         let held = self.ftl.cache.as_ref().map(MappingCache::held).unwrap_or_default();
-        held.into_iter().map(|(lpn, ..)| Lpn(lpn)).collect()
+        held.into_iter().map(|(lpn, _, dirty)| (Lpn(lpn), dirty)).collect()
     }
 
     /// The blocks in SLC mode, plane by plane; empty without a cache. For auditors, at the start of a run.
