@@ -156,7 +156,7 @@ impl Ages {
         (serial, txn): (u64, &Txn),
         (unit, command): (UnitId, u64),
         waits_first: impl Fn(Lpn) -> Option<u64>,
-        (goes, paused): (impl Fn(PlaneId) -> bool, bool),
+        (mut goes, paused): (impl FnMut(PlaneId) -> bool, bool),
         log: &mut Log,
     ) {
         let Some(op) = self.index(txn) else { return };

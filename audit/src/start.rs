@@ -34,6 +34,8 @@ impl Policy {
             oldest_first: declares.pick.oldest_first
                 && declares.order.is_tail
                 && !(declares.order.needs.reranks || declares.order.needs.promotions)
+                // Reads may go while a write waits for the collection that it has triggered.
+                && !declares.collect.write_triggered
                 && !declares.cancel.inherits_place,
         }
     }

@@ -175,7 +175,11 @@ impl Auditor {
     fn begins(&mut self, serial: u64, at: (UnitId, u64), ppa: u32) {
         let Some(txn) = self.txns.get(serial) else { return };
         let waits_first = |lpn| self.writes.waits(lpn, &self.txns);
-        let goes = |plane: PlaneId| !self.victims.blocks().any(|block| self.pages.plane_of(block) == plane.index());
+        // With two free blocks and nothing to collect a plane has a page for any write.
+        let goes = |plane: PlaneId| {
+            let is_emptied = self.victims.blocks().any(|block| self.pages.plane_of(block) == plane.index());
+            !is_emptied && self.choice.free_blocks(plane, &self.pages).is_some_and(|free| free >= 2)
+        };
         let paused = self.units.has_paused(at.0);
         self.ages.dispatched((serial, txn), at, waits_first, (goes, paused), &mut self.log);
         if let Some(entries) = &mut self.entries {

@@ -80,6 +80,7 @@ impl Device {
         self.transactions.overtaking.enters(&request);
         if request.op == Op::Flush {
             self.serve_flush(slot, request.flow);
+            self.write_back_entries();
         } else {
             self.trim(slot, &request);
         }

@@ -189,6 +189,8 @@ impl Device {
     fn entry_arrived(&mut self, lpn: Lpn, flow: FlowId) {
         if let Some(cache) = &mut self.ftl.cache {
             cache.arrived(lpn, flow);
+            // At the latest the decisions of this instant see to them.
+            self.state.agenda.open |= cache.has_rewrites();
             self.state.log(|| Event::EntryArrived { lpn });
         }
     }
