@@ -139,7 +139,8 @@ fn with_separator(
     let has_header = (named || is_word) && !head.is_comment;
     let title = |place: usize| names.get(place).filter(|_| named || has_header).cloned().unwrap_or_default();
     let time_unit = unit_of_times(spec, unit, &title(places[0]))?;
-    let reader = CellReader::new(separator, places, has_header, time_unit, spec);
+    let is_named = named || has_header || head.is_comment;
+    let reader = CellReader::new(separator, places, (names, is_named), has_header, time_unit, spec);
     let column = |place: usize| match title(place) {
         name if name.is_empty() => format!("column {}", place + 1),
         name => format!("column {} ({})", place + 1, name.escape_debug()),

@@ -30,6 +30,8 @@ pub(super) struct EventCounts {
     /// From which device requests go on to which.
     remaps: Vec<(Vec<u8>, Vec<u8>)>,
     others: Vec<(Vec<u8>, u64)>,
+    /// Places where its recorder says that events are missing.
+    lost: u64,
     /// Whether it has all of the trace.
     pub is_whole: bool,
 }
@@ -86,6 +88,7 @@ impl EventCounts {
                 self.other(b"A");
             }
             Event::Other(name) => self.other(name),
+            Event::Lost => self.lost += 1,
         }
     }
 
@@ -118,6 +121,9 @@ impl EventCounts {
         }
         // Who asks for a device gets its requests.
         let stacked = if options.device.is_some() { Vec::new() } else { self.stacked(action, &mut notes) };
+        if self.lost > 0 {
+            notes.push(format!("{}its recorder lost events in {} places", self.part(), self.lost));
+        }
         Ok(Reading { action, stacked, notes })
     }
 

@@ -24,6 +24,7 @@
 //! options             what users may ask of a trace
 //! opening             format, unit, columns and action from the options and the first lines
 //! blktrace, merge     binary records; those of all CPUs merged by time
+//! vscsi_file          binary records of VSCSI traces
 //! records             lines + format + device filter = Records
 //! sorted, ordered     by time where the file is not
 //! jitter              whole-second times spread over their second
@@ -68,6 +69,7 @@ mod stat;
 mod stat_text;
 mod time_unit;
 mod volumes;
+mod vscsi_file;
 mod window;
 mod write;
 

@@ -6,6 +6,7 @@
 use super::csv_layout::{self, Layout};
 use super::events::{EventCounts, Reading};
 use super::format::definition::How;
+use super::format::vscsi;
 use super::input::Origin;
 use super::lines::Lines;
 use super::options::TraceOptions;
@@ -50,11 +51,24 @@ pub(super) fn opening(
     let counts = match about.event {
         Some(event) => EventCounts::of_text(first, lines, event)?,
         None if recognition.format == Format::Blktrace => merge::event_counts(origins)?,
-        None => return Ok((recognition, How { unit, ..How::PLAIN })),
+        None => return Ok(plain(recognition, unit, lines)),
     };
     let Reading { action, stacked, notes } = counts.reading(&first.name(), options)?;
     recognition.notes.extend(notes);
-    Ok((recognition, How { action, stacked, unit, csv: None }))
+    Ok((recognition, How { action, stacked, unit, ..How::PLAIN }))
+}
+
+/// How a trace of neither columns nor actions is read.
+fn plain(mut recognition: Recognition, unit: Option<TimeUnit>, lines: &Lines) -> (Recognition, How) {
+    let mut how = How { unit, ..How::PLAIN };
+    let (sample, whole) = lines.sample();
+    let trial = trial_lines(sample, whole);
+    if recognition.format == Format::Vscsi {
+        how.is_hexadecimal = vscsi::is_hexadecimal(&trial);
+        let base = if how.is_hexadecimal { "hexadecimal" } else { "decimal" };
+        recognition.notes.push(format!("SCSI commands are {base}, as the first lines show"));
+    }
+    (recognition, how)
 }
 
 /// Refuses an action where there are none.

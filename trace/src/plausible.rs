@@ -2,19 +2,40 @@
 //!
 //! MQSim, SSDSim, DiskSim and the five-column replayers have the same columns. Sizes distinguish bytes from sectors: a
 //! disk is addressed in units of 512 bytes, so sizes in bytes are multiples of 512, and sizes in sectors hardly ever
-//! are (that would be requests of 256 KiB and its multiples). A decimal point distinguishes ms from ns; without one the
-//! rate does: whole milliseconds read as ns would be millions of requests per second.
+//! are (that would be requests of 256 KiB and its multiples). A decimal point distinguishes ms from ns, and more than six digits behind it s
+//! from ms, of which they would be finer than a ns; without one the rate does: whole milliseconds read as ns would be millions of requests
+//! per second. Where the rate is one that few drives have and a coarser unit gives an ordinary one, that is said.
 
 use super::format::record::RawRecord;
 use super::recognition::Recognition;
 use super::{Format, TimeUnit};
+use flashlane_core::choice::Choice;
 
 /// A mean gap below this many units cannot be in ns in any recorded trace (5 million requests per second).
 const DENSEST: u64 = 200;
 
-/// The format of requests that were read as ms and sectors, or in `unit`, which the user named; `fractional` if any time has a decimal
-/// point.
-pub(super) fn weigh(requests: &[RawRecord], fractional: bool, unit: Option<TimeUnit>) -> Recognition {
+/// Digits behind the point of milliseconds that make nanoseconds.
+const NS_OF_MS: usize = 6;
+/// Requests per second above which few traces were recorded, and up to which most were.
+const HIGH_IOPS: f64 = 500_000.0;
+const ORDINARY_IOPS: f64 = 200_000.0;
+
+/// How many digits a time has behind its point; `None` if it has neither a point nor an exponent.
+pub(super) fn decimals(time: &[u8]) -> Option<usize> {
+    let point = time.iter().position(|b| *b == b'.');
+    let digits = |from: usize| time[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+    match (point, time.iter().any(|b| matches!(b, b'e' | b'E'))) {
+        (_, true) => Some(0),
+        (Some(at), false) => Some(digits(at + 1)),
+        (None, false) => None,
+    }
+}
+
+/// The format of requests that were read as ms and sectors, or in `unit`, which the user named; `decimals` are the most digits that a time
+/// has behind its point, if any has one.
+pub(super) fn weigh(requests: &[RawRecord], decimals: Option<usize>, unit: Option<TimeUnit>) -> Recognition {
+    let fractional = decimals.is_some();
+    let found = decimals.filter(|digits| *digits > NS_OF_MS && unit.is_none());
     let all = requests.len();
     let share = |test: &dyn Fn(&RawRecord) -> bool| requests.iter().filter(|r| test(r)).count();
     // As written in the file: the reader has multiplied by 512.
@@ -30,7 +51,10 @@ pub(super) fn weigh(requests: &[RawRecord], fractional: bool, unit: Option<TimeU
     };
     let (milliseconds, time_reason) = match unit {
         Some(unit) => (fractional, format!("times are in {unit}, as asked")),
-        None => clock(requests, fractional),
+        None => match found {
+            Some(digits) => (true, format!("times have {digits} digits behind the point: s")),
+            None => clock(requests, fractional),
+        },
     };
     let format = match (milliseconds, bytes) {
         (true, true) => Format::Replayer,
@@ -46,7 +70,34 @@ pub(super) fn weigh(requests: &[RawRecord], fractional: bool, unit: Option<TimeU
         }
         _ => "",
     };
-    Recognition::new(format, format!("five columns; {time_reason}; {size_reason}{also}"))
+    let mut recognition = Recognition::new(format, format!("five columns; {time_reason}; {size_reason}{also}"));
+    recognition.unit = found.map(|_| TimeUnit::S);
+    if unit.is_none() {
+        let read_as = recognition.unit.unwrap_or(format.time_unit());
+        recognition.notes.extend(better_unit(requests, read_as));
+    }
+    recognition
+}
+
+/// What is said where a coarser unit than `read_as` gives a rate that fits better.
+fn better_unit(requests: &[RawRecord], read_as: TimeUnit) -> Option<String> {
+    // The reader has multiplied by a million.
+    let times = requests.iter().map(|r| r.time_ns as f64 / 1e6);
+    let (earliest, latest) = times.fold((f64::MAX, 0.0f64), |(low, high), t| (low.min(t), high.max(t)));
+    let gaps = requests.len().checked_sub(1).filter(|gaps| *gaps > 0)? as f64;
+    let iops = |unit: TimeUnit| gaps * 1e9 / ((latest - earliest) * unit.ns() as f64);
+    if latest <= earliest || iops(read_as) <= HIGH_IOPS {
+        return None;
+    }
+    let coarser = TimeUnit::LIST.iter().map(|choice| choice.value).filter(|unit| unit.ns() > read_as.ns());
+    // Nothing counts in 100 ns but dates of Windows.
+    let fits = coarser.filter(|unit| *unit != TimeUnit::HundredNs).find(|unit| iops(*unit) <= ORDINARY_IOPS)?;
+    Some(format!(
+        "its first lines have {:.0} requests/s if times are in {read_as}, and {:.0} if they are in {fits}, which fits better: check \
+         them, --time-unit {fits} reads them so",
+        iops(read_as),
+        iops(fits)
+    ))
 }
 
 /// Whether times are milliseconds, and why.

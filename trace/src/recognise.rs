@@ -10,7 +10,7 @@ use super::csv_layout::{self, Layout};
 use super::cursor::Cursor;
 use super::format::definition::{How, Recognised};
 use super::format::record::{Line, RawRecord};
-use super::format::{LineReader, iolog};
+use super::format::{LineReader, iolog, vscsi};
 use super::input::origins;
 use super::lines::Lines;
 use super::recognition::Recognition;
@@ -152,7 +152,8 @@ fn trial(format: Format, lines: &[&[u8]], unit: Option<TimeUnit>) -> usize {
 /// How many of the lines a format accepts, and the requests among them; `None` if there is no request.
 fn requests(format: Format, lines: &[&[u8]], unit: Option<TimeUnit>) -> Option<(usize, Vec<RawRecord>)> {
     // blkparse: the action does not matter; lines with another one are skipped, and so accepted.
-    let mut reader = LineReader::new(format, &How { unit, ..How::PLAIN });
+    let is_hexadecimal = format == Format::Vscsi && vscsi::is_hexadecimal(lines);
+    let mut reader = LineReader::new(format, &How { unit, is_hexadecimal, ..How::PLAIN });
     let is_other = match format.about().recognised {
         Recognised::Lines(is_other) => is_other,
         _ => |_: &[u8]| false,
@@ -178,13 +179,13 @@ fn requests(format: Format, lines: &[&[u8]], unit: Option<TimeUnit>) -> Option<(
 /// Decides the units of five columns of numbers.
 fn columns(lines: &[&[u8]], unit: Option<TimeUnit>) -> Recognition {
     let in_sectors = requests(Format::Disksim, lines, unit).map_or(Vec::new(), |(_, requests)| requests);
-    let first_words = lines
+    let times = lines
         .iter()
         .filter(|line| !is_blank(line))
-        .map(|line| line.trim_ascii_start().split(|b| matches!(b, b' ' | b'\t')).next().unwrap_or_default());
-    let fractional = first_words.filter(|word| word.iter().any(|b| matches!(b, b'.' | b'e' | b'E'))).count();
+        .filter_map(|line| line.trim_ascii_start().split(|b| matches!(b, b' ' | b'\t')).next());
+    let decimals = times.filter_map(plausible::decimals).max();
     if in_sectors.is_empty() {
         return Recognition::new(Format::Replayer, "five columns, addresses beyond what sectors could reach");
     }
-    plausible::weigh(&in_sectors, fractional > 0, unit)
+    plausible::weigh(&in_sectors, decimals, unit)
 }

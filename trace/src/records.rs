@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::cursor::{Cursor, Fault};
 use super::format::LineReader;
+use super::format::cells::{CELLS, CellReader};
 use super::format::definition::How;
 use super::format::record::{Line, RawRecord};
 use super::input::Origin;
@@ -16,6 +17,7 @@ use super::merge::Merge;
 use super::opening::opening;
 use super::options::TraceOptions;
 use super::recognition::Recognition;
+use super::vscsi_file::VscsiFile;
 use super::{Format, TimeUnit, error, quote, refuse};
 use flashlane_core::arrival::WorkloadError;
 
@@ -81,11 +83,18 @@ pub(super) struct Records {
 enum Stream {
     Text(Lines, LineReader),
     Binary(Merge),
+    Vscsi(Box<VscsiFile>),
 }
 
 impl Stream {
-    fn binary(origins: &[Origin], how: &How) -> Result<Stream, WorkloadError> {
-        Merge::open(origins, how.action, how.unit.unwrap_or(TimeUnit::Ns)).map(Stream::Binary)
+    /// The requests of a binary format; `None` if it has lines.
+    fn binary(format: Format, origins: &[Origin], how: &How) -> Result<Option<Stream>, WorkloadError> {
+        let unit = how.unit.unwrap_or(format.time_unit());
+        match format {
+            Format::Blktrace => Merge::open(origins, how.action, unit).map(Stream::Binary).map(Some),
+            Format::VscsiBinary => VscsiFile::open(&origins[0], unit).map(|file| Some(Stream::Vscsi(Box::new(file)))),
+            _ => Ok(None),
+        }
     }
 }
 
@@ -127,9 +136,9 @@ impl Records {
         let first = &origins[0];
         let lines = Lines::new(first.name(), first.open()?);
         let (recognition, how) = opening(&origins, &lines, options)?;
-        let stream = match recognition.format {
-            Format::Blktrace => Stream::binary(&origins, &how)?,
-            _ => Stream::Text(lines, LineReader::new(recognition.format, &how)),
+        let stream = match Stream::binary(recognition.format, &origins, &how)? {
+            Some(stream) => stream,
+            None => Stream::Text(lines, LineReader::new(recognition.format, &how)),
         };
         let filter = options.device.as_ref().map(|name| (recognition.format.about().device)(name));
         let mut devices = Devices::default();
@@ -175,9 +184,9 @@ impl Records {
         self.earlier = self.counts();
         (self.skipped, self.filtered, self.stacked, self.cut_off) = (0, 0, 0, 0);
         self.flushed_before = None;
-        self.stream = match self.recognition.format {
-            Format::Blktrace => Stream::binary(&self.origins, &self.how)?,
-            _ => {
+        self.stream = match Stream::binary(self.recognition.format, &self.origins, &self.how)? {
+            Some(stream) => stream,
+            None => {
                 let lines = Lines::new(self.origins[0].name(), self.origins[0].open()?);
                 Stream::Text(lines, LineReader::new(self.recognition.format, &self.how))
             }
@@ -207,7 +216,7 @@ impl Records {
                             continue;
                         }
                         Err(fault) => {
-                            let message = message(&self.recognition, &line, fault);
+                            let message = message(&self.recognition, self.how.csv.as_ref(), &line, fault);
                             if self.recognition.format.about().is_recording && lines.is_cut_off() {
                                 self.cut_off += 1;
                                 return Ok(false);
@@ -219,6 +228,10 @@ impl Records {
                 Stream::Binary(merge) => {
                     let Some(merged) = merge.next()? else { return Ok(false) };
                     (merged.raw, merge.device_name(), At { file: merged.file as u32, number: merged.number })
+                }
+                Stream::Vscsi(file) => {
+                    let Some((raw, number)) = file.next()? else { return Ok(false) };
+                    (raw, &b""[..], At { file: 0, number })
                 }
             };
             if !self.how.stacked.is_empty() && self.how.stacked.iter().any(|upper| upper == device) {
@@ -259,6 +272,7 @@ impl Records {
         match &self.stream {
             Stream::Text(lines, _) => lines.place_of(at.number),
             Stream::Binary(merge) => merge.place(at.file as usize, at.number),
+            Stream::Vscsi(file) => file.place(at.number),
         }
     }
 
@@ -281,6 +295,7 @@ impl Records {
         let (lines, skipped) = match &self.stream {
             Stream::Text(lines, _) => (lines.number(), self.skipped),
             Stream::Binary(merge) => merge.records(),
+            Stream::Vscsi(file) => (file.number, file.skipped),
         };
         let before = self.earlier;
         LineCounts {
@@ -300,22 +315,30 @@ impl Records {
 
 /// The message for a field that cannot be read.
 #[cold]
-fn message(Recognition { format, reason, .. }: &Recognition, line: &Cursor<'_>, fault: Fault) -> String {
+fn message(
+    Recognition { format, reason, .. }: &Recognition,
+    csv: Option<&CellReader>,
+    line: &Cursor<'_>,
+    fault: Fault,
+) -> String {
     let bytes = line.line();
     let at = fault.at.min(bytes.len());
     let is_csv = *format == Format::Csv;
+    if let Some(reader) = csv.filter(|_| fault.field == CELLS) {
+        return format!("{} ({reason})", reader.wrong_number(bytes));
+    }
     let in_quotes = is_csv && at > 0 && bytes[at - 1] == b'"';
-    let ends = |b: &u8| match is_csv {
-        true if in_quotes => *b == b'"',
-        true => matches!(b, b',' | b'\t' | b';' | b'|' | b' '),
-        false => matches!(b, b',' | b' ' | b'\t'),
+    let ends = |b: &u8| match csv {
+        Some(_) if in_quotes => *b == b'"',
+        Some(reader) => *b == reader.separator,
+        None => matches!(b, b',' | b' ' | b'\t'),
     };
     let from = bytes[..at].iter().rposition(ends).map_or(0, |p| p + 1);
     let to = bytes[at..].iter().position(ends).map_or(bytes.len(), |p| at + p);
     let value = match &bytes[from..to] {
         _ if at == bytes.len() => "the line ends there".to_owned(),
         [] => quote(&bytes[at..(at + 1).min(bytes.len())]),
-        value => quote(value),
+        value => quote(value.trim_ascii()),
     };
     let refused = refuse::by_content(bytes, true).map_or(String::new(), |why| format!(" ({why})"));
     let (field, legal) = (fault.field, fault.legal);

@@ -32,6 +32,10 @@ pub const TARGET: Target = Target {
         "sync",
         "flush",
         "FWFS",
+        "block_rq_issue:",
+        "<- (8,1) 3",
+        "CPU0 (sda):",
+        "0x2a",
     ],
     feed,
 };
@@ -47,6 +51,11 @@ fn seeds() -> Vec<Vec<u8>> {
         "Timestamp,Response,IOType,LUN,Offset,Size\n1455592863.1,0.001,R,0,4096,512\n",
         "8,0 0 1 0.000000001 77 Q R 8 + 8 [fio]\n8,0 0 2 0.000000002 77 D W 16 + 8 [fio]\n",
         "8,0 0 1 0.1 7 Q FWFSM 8 + 8 [a]\n8,0 0 2 0.2 7 Q FWS [a]\n8,0 0 3 0.3 7 Q D 0 + 80 [a]\n8,0 0 4 0.4 7 Q WFS 8 + 8\n",
+        "Input file a added\n253,0 0 1 0.1 7 Q R 8 + 8 [a]\n8,0 0 2 0.1 7 A R 16 + 8 <- (253,0) 8\n8,0 0 3 0.1 7 Q R 16 + 8 [a]\na (7)\n Reads Queued: 2\n",
+        "8,0 0 1 0.1 0 C R 8 + 8 [0]\n8,0 0 2 0.2 0 D R 36 (12 00) [a]\n",
+        "CPU:1 [LOST 5 EVENTS]\n a-7 [000] ..... 1.000001: block_bio_queue: 8,0 FWFS 8 + 8 [a]\n a 7 [001] 1.1: 1 block:block_rq_issue: 8,0 R 512 () 8 + 1 be,0,4 [a]\n",
+        "1,100,28,4096,100\n1,200,2a,4096,200\n1,300,42,24,0\n",
+        "242.000000001 0 8 8 1\n242.5 0 16 8 0\n",
         "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a read 0 4096\nwait 10\n/dev/a write 4096 512\n",
         "fio version 3 iolog\n1 /dev/a trim 0 4096\n2 /dev/a sync 8 0\n3 /dev/a datasync\n",
         "time_us,op,offset,length,fua\n1,trim,0,4096,0\n2,flush,,,\n3,write,0,512,1\n4,write-zeroes,0,512,\n",
@@ -55,7 +64,21 @@ fn seeds() -> Vec<Vec<u8>> {
     ];
     let formats = Format::ALL.len() as u8;
     let in_ms = 7 * 2 * formats + formats;
-    samples.iter().flat_map(|text| [formats, 0, 1, in_ms].map(|first| [&[first], text.as_bytes()].concat())).collect()
+    let binary = [vscsi(1), vscsi(2)];
+    let all = samples.iter().map(|text| text.as_bytes()).chain(binary.iter().map(Vec::as_slice));
+    all.flat_map(|bytes| [formats, 0, 1, in_ms].map(|first| [&[first], bytes].concat())).collect()
+}
+
+/// Two records of binary VSCSI: a read and a write.
+fn vscsi(version: u8) -> Vec<u8> {
+    let record = |command: u8, time: u8| -> Vec<u8> {
+        let mut record = vec![0; if version == 1 { 32 } else { 40 }];
+        let (command_at, version_at, length_at) = if version == 1 { (12, 15, 4) } else { (0, 3, 8) };
+        (record[command_at], record[version_at]) = (command, version);
+        (record[length_at + 1], record[16], record[24]) = (2, 8, time);
+        record
+    };
+    [record(0x28, 1), record(0x2a, 2)].concat()
 }
 
 fn feed(input: &[u8]) -> String {

@@ -1,5 +1,6 @@
 //! Lines of any CSV: the columns that a layout names, in any order, others passed over; cells may be in double quotes.
 //!
+//! Every line has as many cells as the header, or the first line where there is none: with fewer or more nobody knows which cell is what.
 //! Operations are `R`, `W` and the names of the kinds of requests in either case, and the values that the user explains. Must never know
 //! how the columns were found.
 
@@ -15,7 +16,11 @@ const OPERATION: &str = "R, W, read, write, write-fua, trim, write-zeroes, flush
 const NO_PLACE: &str = "0 or nothing: a flush has neither offset nor length";
 const FUA: &str = "0, 1, false, true or nothing";
 const ONLY_WRITES: &str = "0, false or nothing, because only a write can have it";
-const CELL: &str = "a value in every column that is read";
+/// The field of a fault where a line has another number of cells than the header: [`CellReader::wrong_number`] says how many.
+pub(crate) const CELLS: &str = "the cells";
+const AS_MANY: &str = "as many cells as columns";
+/// Names listed in a message.
+const LISTED: usize = 40;
 
 /// What a column is. [`OTHER`] is one that is not read.
 type Role = usize;
@@ -24,9 +29,12 @@ const OTHER: Role = 6;
 /// Reads the lines of one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CellReader {
-    separator: u8,
+    pub separator: u8,
     /// What the columns are, up to the last one that is read.
     roles: Vec<Role>,
+    /// The cells of the header, or of the first line.
+    names: Vec<String>,
+    is_named: bool,
     header_is_ahead: bool,
     time_unit: TimeUnit,
     offset_bytes: u64,
@@ -36,10 +44,11 @@ pub(crate) struct CellReader {
 
 impl CellReader {
     /// `places` are the numbers, from 0, of the columns with the time, the operation, the offset, the length, the device and force unit
-    /// access; the largest number if there is none.
+    /// access; the largest number if there is none. `names` are the cells of the header, or of the first line if it is none.
     pub fn new(
         separator: u8,
         places: [usize; 6],
+        (names, is_named): (&[String], bool),
         has_header: bool,
         time_unit: TimeUnit,
         spec: &ColumnSpec,
@@ -49,7 +58,48 @@ impl CellReader {
         let roles = (0..=last).map(role).collect();
         let values = spec.values.iter().map(|(value, meaning)| (value.as_bytes().into(), *meaning)).collect();
         let (offset_bytes, length_bytes) = (spec.offset_bytes, spec.length_bytes);
-        CellReader { separator, roles, header_is_ahead: has_header, time_unit, offset_bytes, length_bytes, values }
+        let names = names.to_vec();
+        CellReader {
+            separator,
+            roles,
+            names,
+            is_named,
+            header_is_ahead: has_header,
+            time_unit,
+            offset_bytes,
+            length_bytes,
+            values,
+        }
+    }
+
+    /// What is wrong with a line of another number of cells than the header.
+    #[cold]
+    pub fn wrong_number(&self, line: &[u8]) -> String {
+        let line = if self.separator == b' ' { line.trim_ascii_end() } else { line };
+        let found = cells(line, self.separator).count();
+        let listed: Vec<String> =
+            self.names.iter().take(LISTED).map(|name| format!("`{}`", name.escape_debug())).collect();
+        let (dots, of) = (
+            if self.names.len() > LISTED { ", ..." } else { "" },
+            if self.is_named { "the header has" } else { "the first line has" },
+        );
+        let blank = match self.separator {
+            b' ' if found < self.names.len() => ": between spaces an empty cell cannot be seen",
+            _ => "",
+        };
+        let plural = if found == 1 { "" } else { "s" };
+        format!(
+            "the line has {found} cell{plural}, and {of} {}: {}{dots}; legal are as many cells as columns{blank}",
+            self.names.len(),
+            listed.join(", ")
+        )
+    }
+
+    /// Where the cell behind one goes on, if there is one: spaces at the end are none.
+    #[inline]
+    fn next_of(&self, line: &[u8], next: Option<usize>) -> Option<usize> {
+        let is_there = |at: &usize| self.separator != b' ' || line[*at..].iter().any(|b| !matches!(b, b' ' | b'\t'));
+        next.filter(is_there)
     }
 
     /// Reads one line that is neither blank nor a comment.
@@ -66,9 +116,17 @@ impl CellReader {
         for role in before {
             let (cell, next) = cell(line, at, self.separator);
             found[*role] = cell;
-            at = next.ok_or(Fault { at: whole.len(), field: "the columns", legal: CELL })?;
+            at = self.next_of(whole, next).ok_or(Fault { at: whole.len(), field: CELLS, legal: AS_MANY })?;
         }
-        found[*last] = cell(line, at, self.separator).0;
+        let (last_read, mut next) = cell(line, at, self.separator);
+        found[*last] = last_read;
+        for _ in self.roles.len()..self.names.len() {
+            let at = self.next_of(whole, next).ok_or(Fault { at: whole.len(), field: CELLS, legal: AS_MANY })?;
+            next = cell(line, at, self.separator).1;
+        }
+        if let Some(at) = self.next_of(whole, next) {
+            return Err(Fault { at, field: CELLS, legal: AS_MANY });
+        }
         let [time, op, offset, length, device, fua, _] = found;
         let time_ns = value(line, time, (self.time_unit.field(), DECIMAL), |cell| cell.time(self.time_unit))?;
         let device = (device.0 as u32, device.1 as u32);

@@ -37,13 +37,16 @@ pub(crate) struct How {
     pub stacked: Vec<Vec<u8>>,
     /// The unit of times, where it is not the format's own.
     pub unit: Option<TimeUnit>,
+    /// VSCSI: the numbers of commands are hexadecimal.
+    pub is_hexadecimal: bool,
     /// The columns of a CSV.
     pub csv: Option<CellReader>,
 }
 
 impl How {
     /// A format as it is.
-    pub const PLAIN: How = How { action: Action::Queue, stacked: Vec::new(), unit: None, csv: None };
+    pub const PLAIN: How =
+        How { action: Action::Queue, stacked: Vec::new(), unit: None, is_hexadecimal: false, csv: None };
 }
 
 /// What a format is.

@@ -17,6 +17,8 @@ pub(crate) enum Event<'a> {
     Remap { from: &'a [u8], to: &'a [u8] },
     /// Another one, by its name.
     Other(&'a [u8]),
+    /// The recorder says that events are missing here.
+    Lost,
 }
 
 /// The event of a line, if it is one.

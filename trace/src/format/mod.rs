@@ -15,6 +15,7 @@ mod csv;
 pub(crate) mod definition;
 mod disksim;
 pub(crate) mod event;
+mod ftrace;
 pub(crate) mod iolog;
 mod iolog_v2;
 mod iolog_v3;
@@ -28,7 +29,8 @@ mod spc;
 mod ssdsim;
 mod systor;
 mod tencent;
-mod vscsi;
+pub(crate) mod vscsi;
+mod vscsi_binary;
 
 use serde::{Serialize, Serializer};
 
@@ -104,10 +106,14 @@ formats! {
     Systor = systor,
     /// VSCSI traces of CloudPhysics as CSV.
     Vscsi = vscsi,
+    /// VSCSI traces of CloudPhysics as they were recorded.
+    VscsiBinary = vscsi_binary,
     /// The default text of blkparse.
     Blkparse = blkparse,
     /// Binary blktrace.
     Blktrace = blktrace,
+    /// The text of ftrace, `trace-cmd report` or `perf script`.
+    Ftrace = ftrace,
     /// fio's I/O log, version 2.
     IologV2 = iolog_v2,
     /// fio's I/O log, version 3.

@@ -1,7 +1,7 @@
 //! The VSCSI traces of CloudPhysics as CSV: a header line, then `version,time(us),op,size(B),lbn(512 B)`.
 //!
-//! The operation is a SCSI command's number, decimal or hexadecimal; no decimal number of a read or a write is the hexadecimal number of
-//! another. SYNCHRONIZE CACHE is a flush. Other commands are skipped: of UNMAP and WRITE SAME the trace has no range, which is not in
+//! The operation is a SCSI command's number, decimal or hexadecimal; the file decides which, because 42 is a write as one and an UNMAP as
+//! the other. SYNCHRONIZE CACHE is a flush. Other commands are skipped: of UNMAP and WRITE SAME the trace has no range, which is not in
 //! the fields that it records. The trace names no device.
 
 use std::io::Write;
@@ -14,19 +14,46 @@ use super::record::{Line, RawRecord, range};
 use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault, WHOLE};
 
-/// READ and WRITE with 6, 10, 12 and 16 bytes, and as words.
-const READS: [&[u8]; 12] = [b"8", b"40", b"168", b"136", b"08", b"28", b"a8", b"88", b"0x8", b"0x28", b"0xa8", b"0x88"];
-const WRITES: [&[u8]; 12] =
-    [b"10", b"42", b"170", b"138", b"0a", b"2a", b"aa", b"8a", b"0xa", b"0x2a", b"0xaa", b"0x8a"];
+/// What a SCSI command asks for: READ and WRITE with 6, 10, 12 and 16 bytes, SYNCHRONIZE CACHE with 10 and 16.
+pub(crate) fn operation(command: u8) -> Option<Op> {
+    match command {
+        0x08 | 0x28 | 0xa8 | 0x88 => Some(Op::Read),
+        0x0a | 0x2a | 0xaa | 0x8a => Some(Op::Write),
+        0x35 | 0x91 => Some(Op::Flush),
+        _ => None,
+    }
+}
 
-/// SYNCHRONIZE CACHE with 10 and 16 bytes.
-const FLUSHES: [&[u8]; 6] = [b"53", b"145", b"35", b"91", b"0x35", b"0x91"];
+/// Whether the commands of these lines are hexadecimal: if any has a letter, else if more of them then read, write or flush.
+pub(crate) fn is_hexadecimal(lines: &[&[u8]]) -> bool {
+    let cells = lines.iter().filter(|line| line.trim_ascii_start().first().is_some_and(u8::is_ascii_digit));
+    let commands: Vec<&[u8]> = cells.filter_map(|line| Some(line.split(|b| *b == b',').nth(2)?.trim_ascii())).collect();
+    if commands.iter().any(|command| command.iter().any(u8::is_ascii_alphabetic)) {
+        return true;
+    }
+    let known = |radix| commands.iter().filter(|c| number(c, radix).and_then(operation).is_some()).count();
+    known(16) > known(10)
+}
+
+/// The number of a command.
+fn number(cell: &[u8], radix: u32) -> Option<u8> {
+    let digits = if radix == 16 { cell.strip_prefix(b"0x").or(cell.strip_prefix(b"0X")).unwrap_or(cell) } else { cell };
+    let text = std::str::from_utf8(digits).ok().filter(|text| !text.starts_with('+'))?;
+    u8::from_str_radix(text, radix).ok()
+}
+
+/// What a command must be, for messages.
+const DECIMAL: &str = "the number of a SCSI command, such as 40 (read) or 42 (write), decimal as in the first lines";
+const HEXADECIMAL: &str =
+    "the number of a SCSI command, such as 28 (read) or 2a (write), hexadecimal as in the first lines";
 
 /// Reads the lines of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader {
     /// The unit of times, if it is not the format's own.
     unit: Option<TimeUnit>,
+    /// The base of the numbers of commands.
+    radix: u32,
 }
 
 impl TraceFormat for Reader {
@@ -47,7 +74,7 @@ impl TraceFormat for Reader {
     };
 
     fn open(how: &How) -> Reader {
-        Reader { unit: how.unit }
+        Reader { unit: how.unit, radix: if how.is_hexadecimal { 16 } else { 10 } }
     }
 
     #[inline]
@@ -63,23 +90,17 @@ impl TraceFormat for Reader {
             Some(unit) => line.time(unit)?,
         };
         line.comma("the operation")?;
-        let op_fault = line.fault("the operation", "the number of a SCSI command, such as 40 (read) or 42 (write)");
-        let cell = line.cell();
-        if cell.is_empty() || !cell.iter().all(u8::is_ascii_alphanumeric) {
-            return Err(op_fault);
-        }
-        let word = cell.to_ascii_lowercase();
-        let is_in = |words: &[&[u8]]| words.contains(&word.as_slice());
+        let op_fault = line.fault("the operation", if self.radix == 16 { HEXADECIMAL } else { DECIMAL });
+        let command = number(line.cell(), self.radix).ok_or(op_fault)?;
         line.comma("the size in bytes")?;
         let length = line.number("the size in bytes")?;
         line.comma("the block")?;
         let offset = line.sectors("the block")?;
         line.finish()?;
-        let op = match () {
-            () if is_in(&READS) => Op::Read,
-            () if is_in(&WRITES) => Op::Write,
-            () if is_in(&FLUSHES) => return Ok(Line::Request(RawRecord::flush(time_ns, device))),
-            () => return Ok(Line::Skip),
+        let op = match operation(command) {
+            Some(Op::Flush) => return Ok(Line::Request(RawRecord::flush(time_ns, device))),
+            Some(op) => op,
+            None => return Ok(Line::Skip),
         };
         Ok(Line::Request(RawRecord { time_ns, offset, length, op, device, ..RawRecord::PLAIN }))
     }

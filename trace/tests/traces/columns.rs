@@ -147,7 +147,11 @@ fn an_unknown_column_lists_those_there_are() {
     let why = fails("time=ts:us,op=rw,offset=lba:sectors,length=3", text);
     assert!(why.message.contains("column 3 is both offset and length"), "{why}");
     let why = fails("time=ts:us,op=rw,offset=lba:sectors,length=bytes", "ts,rw,lba,bytes\n1,R,8\n");
-    assert!(why.place == "t:2" && why.message.contains("the columns: the line ends there"), "{why}");
+    assert!(
+        why.place == "t:2"
+            && why.message.contains("the line has 3 cells, and the header has 4: `ts`, `rw`, `lba`, `bytes`"),
+        "{why}"
+    );
 }
 
 #[test]
@@ -353,5 +357,52 @@ proptest! {
         if let Err(why) = read(&text, &columns(spec)) {
             prop_assert!(!why.place.is_empty() && why.message.len() < 4_000);
         }
+    }
+}
+
+/// With a cell fewer or more nobody knows which cell is what: also where columns that are not read follow, or cells are set off by spaces.
+#[test]
+fn a_line_has_as_many_cells_as_the_header() {
+    let named = columns("time=ts:us,op=op,offset=lba:sectors,length=bytes");
+    let numbered = columns("time=1:us,op=2,offset=3:sectors,length=4");
+    for (separator, shown) in
+        [(",", "5: `ts`"), (";", "5: `ts`"), ("\t", "5: `ts`"), ("|", "5: `ts`"), (" ", "5: `ts`")]
+    {
+        for (row, count) in
+            [("2,R,16,4096", "4 cells"), ("2,R,16,4096,x,y", "6 cells"), ("2,R", "2 cells"), ("2", "1 cell,")]
+        {
+            let text = format!("ts,op,lba,bytes,extra\n1,R,8,4096,x\n{row}\n3,R,24,4096,z\n").replace(',', separator);
+            for options in [&named, &numbered] {
+                let why = read(&text, options).unwrap_err();
+                assert_eq!(why.place, "t:3", "{row} {separator}: {why}");
+                assert!(why.message.contains(&format!("the line has {count}")) && why.message.contains(shown), "{why}");
+            }
+        }
+    }
+    let why = read("1,R,8,4096,x\n2,R,16,4096\n", &numbered).unwrap_err();
+    assert!(why.message.contains("the line has 4 cells, and the first line has 5: `1`, `R`"), "{why}");
+    let spaced = columns("time=TIME(s):s,op=T,offset=SECTOR:sectors,length=BYTES,device=DISK");
+    let text = "TIME(s)  COMM PID DISK T SECTOR BYTES LAT(ms)   \n0.0  app 1 sdx W 8 8192 3.0  \n0.1 ? 0  R 0 8 2.0\n";
+    let why = read(text, &spaced).unwrap_err();
+    assert_eq!(why.place, "t:3");
+    assert!(
+        why.message.contains("7 cells, and the header has 8") && why.message.contains("an empty cell cannot be seen"),
+        "{why}"
+    );
+    // Spaces at the end are no cell; an empty cell between commas is one.
+    assert_eq!(read(&text[..text.find("0.1").unwrap()], &spaced).unwrap().rows, [(0, W, 4096, 8192)]);
+    assert_eq!(read("ts,op,lba,bytes,extra\n1,R,8,4096,\n", &named).unwrap().rows.len(), 1);
+    let why = read("time_us,op,offset,length\n1,R,0,512\n2,R,0,512,7\n", &TraceOptions::default()).unwrap_err();
+    assert!(why.place == "t:3" && why.message.contains("5 cells, and the header has 4"), "{why}");
+}
+
+#[test]
+fn a_message_has_the_whole_cell() {
+    let options = columns("time=ts:us,op=op,offset=lba:sectors,length=bytes");
+    for (separator, cell) in [(";", "1,5"), ("\t", "1,5"), ("|", "1,5"), (",", "1;5"), (";", "1 5"), (",", "1|5")] {
+        let text =
+            ["ts", "op", "lba", "bytes"].join(separator) + "\n" + &[cell, "R", "8", "4096"].join(separator) + "\n";
+        let why = read(text, &options).unwrap_err();
+        assert!(why.message.contains(&format!("the time in us: `{cell}`;")), "{why}");
     }
 }

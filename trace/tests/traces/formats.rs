@@ -234,16 +234,27 @@ fn the_documentation_has_a_row_for_every_format() {
     let expected = Format::ALL.map(|format| (format.key(), format.shape().replace('`', "")));
     assert_eq!(documented, expected, "the table of docs/traces.md: keys, and lines with units");
     let unwritten: Vec<_> = Format::ALL.into_iter().filter(|format| !format.writable()).collect();
-    assert_eq!(unwritten, [Format::Blktrace, Format::Record]);
-    assert!(docs.contains("All but `blktrace` and `record` can also be written."));
+    assert_eq!(unwritten, [Format::VscsiBinary, Format::Blktrace, Format::Ftrace, Format::Record]);
+    assert!(docs.contains("All but `vscsi-binary`, `blktrace`, `ftrace` and `record` can also be written."));
 }
 
 #[test]
 fn vscsi_has_scsi_commands_us_bytes_and_blocks() {
-    let text = "version,time,op,size,lbn\n1,5000,40,4096,16\n1,5250.0,2a,24576,80\n2,6000,0x88,512,1\n2,6001,53,0,0\n2,6002,0x91,512,9\n2,6003,0x42,24,0\n";
-    let whole = read(text, &as_format(Format::Vscsi)).unwrap();
+    let decimal = "version,time,op,size,lbn\n1,5000,40,4096,16\n1,5250.0,42,24576,80\n2,6000,136,512,1\n2,6001,53,0,0\n2,6002,145,512,9\n2,6003,66,24,0\n";
+    let whole = read(decimal, &as_format(Format::Vscsi)).unwrap();
     let want = [(0, R, 8192, 4096), (250_000, W, 40960, 24576), (1_000_000, R, 512, 512)];
     assert_eq!(whole.rows, [&want[..], &[(1_001_000, F, 0, 0), (1_002_000, F, 0, 0)]].concat());
+    // The same commands in the other base, also without a letter among them.
+    let hexadecimal = "version,time,op,size,lbn\n1,5000,28,4096,16\n1,5250.0,2a,24576,80\n2,6000,0x88,512,1\n2,6001,35,0,0\n2,6002,91,512,9\n2,6003,42,24,0\n";
+    assert_eq!(read(hexadecimal, &as_format(Format::Vscsi)).unwrap().rows, whole.rows);
+    let digits = "1,100,28,4096,100\n1,200,42,24,0\n1,300,88,4096,200\n1,400,41,512,300\n";
+    let of_digits = read(digits, &TraceOptions::default()).unwrap();
+    assert_eq!(of_digits.rows, [(0, R, 51_200, 4096), (200_000, R, 102_400, 4096)]);
+    assert_eq!(of_digits.recognition.notes, ["SCSI commands are hexadecimal, as the first lines show"]);
+    let many: String = (0..2_000).map(|i| format!("1,{i},42,4096,100\n")).collect();
+    let why = read(format!("{many}1,2000,2a,4096,100\n"), &TraceOptions::default()).unwrap_err();
+    assert!(why.place == "t:2001" && why.message.contains("`2a`; legal is the number of a SCSI command"), "{why}");
+    assert!(why.message.contains("decimal as in the first lines"), "{why}");
     assert_eq!(whole.counts.skipped, 2, "the header, and UNMAP, whose ranges the trace does not have");
     let why = read("1,5000,R?,4096,16\n", &as_format(Format::Vscsi)).unwrap_err();
     assert!(why.message.contains("the operation: `R?`; legal is the number of a SCSI command"), "{why}");

@@ -58,6 +58,7 @@ proptest! {
         let format = Format::ALL[number];
         let mut bytes = match format {
             Format::Blktrace => [0x07, 0x74, 0x61, 0x65].into_iter().chain((0..92).map(|i| i % 5)).collect(),
+            Format::VscsiBinary => (0..80).map(|i| [0x28, 0, 7, 2].get(i % 40).copied().unwrap_or(i as u8 % 5)).collect(),
             format => sample(format).repeat(2).into_bytes(),
         };
         if packed {

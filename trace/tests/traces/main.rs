@@ -8,6 +8,7 @@ mod differential;
 mod errors;
 mod formats;
 mod fuzz;
+mod kernel;
 mod options;
 mod packing;
 mod real;

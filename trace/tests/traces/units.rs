@@ -28,11 +28,14 @@ fn three_and_eight(format: Format) -> Option<&'static str> {
         Format::Spc => "0,16,4096,R,3\n0,16,4096,R,8\n",
         Format::Vscsi => "1,3,40,4096,16\n1,8,40,4096,16\n",
         Format::Blkparse => "8,0 0 1 3 7 Q R 16 + 8 [a]\n8,0 0 2 8 7 Q R 16 + 8 [a]\n",
+        Format::Ftrace => {
+            "a-7 [000] 3.0: block_bio_queue: 8,0 R 16 + 8 [a]\na-7 [000] 8.0: block_bio_queue: 8,0 R 16 + 8 [a]\n"
+        }
         Format::IologV2 => "fio version 2 iolog\n/x wait 3\n/x read 0 512\n/x wait 5\n/x read 0 512\n",
         Format::IologV3 => "fio version 3 iolog\n3 /x read 0 512\n8 /x read 0 512\n",
         Format::Msr | Format::Alibaba | Format::Tencent | Format::Systor => return None,
         // The header of a CSV names the unit.
-        Format::Csv | Format::Blktrace | Format::Record => return None,
+        Format::Csv | Format::Blktrace | Format::VscsiBinary | Format::Record => return None,
     })
 }
 
@@ -52,7 +55,7 @@ fn every_format_without_a_date_takes_every_unit() {
         let own = read(text, &in_unit(format, format.time_unit())).unwrap();
         assert_eq!(own.rows, rows(format, text), "{format}");
     }
-    assert_eq!(tried, 9 * 5);
+    assert_eq!(tried, 10 * 5);
 }
 
 #[test]
@@ -128,4 +131,54 @@ fn statistics_doubt_an_impossible_rate_as_recorded() {
     assert!(of(&slowed).warning.is_some());
     let hours = of(&in_unit(Format::Mqsim, TimeUnit::S));
     assert_eq!(hours.warning, None, "a request every 100 s");
+}
+
+/// Nine digits behind the point are nanoseconds of seconds: all lines together decide, however few digits one has.
+#[test]
+fn more_digits_than_milliseconds_have_are_seconds() {
+    let lines = |digits: usize| -> String {
+        (0..200).map(|i| format!("{}.{:0digits$} 0 {} 8 1\n", 242 + i / 100, i % 100, 8 * i)).collect()
+    };
+    for digits in [7, 9, 12] {
+        let whole = read(lines(digits), &TraceOptions::default()).unwrap();
+        assert!(
+            whole.recognition.reason.contains(&format!("{digits} digits behind the point: s")),
+            "{:?}",
+            whole.recognition
+        );
+        assert_eq!(whole.rows[100].0, 1_000_000_000, "{digits}");
+    }
+    let mixed = format!("242 0 8 8 1\n242.5 0 8 8 1\n{}", "243.000000001 0 8 8 1\n");
+    assert_eq!(read(mixed, &TraceOptions::default()).unwrap().rows.last().unwrap().0, 1_000_000_001);
+    // In bytes too.
+    let bytes = "1.000000000 0 4096 4096 1\n1.500000000 0 8192 512 0\n";
+    let whole = read(bytes, &TraceOptions::default()).unwrap();
+    assert_eq!((whole.recognition.format, whole.rows[1].0), (Format::Replayer, 500_000_000));
+    let asked = in_unit(Format::Replayer, TimeUnit::Ms);
+    assert_eq!(read(bytes, &asked).unwrap().rows[1].0, 500_000, "as asked");
+    let whole = read(lines(6), &TraceOptions::default()).unwrap();
+    assert!(whole.recognition.reason.contains("times have a decimal point: ms"), "{:?}", whole.recognition);
+}
+
+#[test]
+fn a_unit_that_fits_better_is_named() {
+    let note = |text: &str| read(text, &TraceOptions::default()).unwrap().recognition.notes.join("; ");
+    // 1,000 requests a second with six digits; whole microseconds; and what needs no remark.
+    let seconds: String =
+        (0..500).map(|i| format!("{}.{:06} 0 {} 8 1\n", i / 1_000, i % 1_000 * 1_000, 8 * i)).collect();
+    assert!(
+        note(&seconds).contains("1000000 requests/s if times are in ms, and 1000 if they are in s"),
+        "{}",
+        note(&seconds)
+    );
+    let microseconds: String = (0..500).map(|i| format!("{} 0 {} 8 1\n", 900 * i, 8 * i)).collect();
+    assert!(
+        note(&microseconds).contains("1111111 requests/s if times are in ns, and 1111 if they are in us"),
+        "{}",
+        note(&microseconds)
+    );
+    let ordinary: String = (0..500).map(|i| format!("{} 0 {} 8 1\n", 20_000 * i, 8 * i)).collect();
+    assert_eq!(note(&ordinary), "");
+    let asked = in_unit(Format::Mqsim, TimeUnit::Ns);
+    assert!(read(&microseconds, &asked).unwrap().recognition.notes.is_empty());
 }
