@@ -215,13 +215,14 @@ impl Pages {
 /// The pages of all devices at the same addresses.
 fn overlaid(blocks: &FxHashMap<(u32, u64), Block>) -> Pages {
     let mut shared: FxHashMap<u64, Block> = FxHashMap::default();
-    for ((_, number), block) in blocks {
+    // What is in any of them does not depend on the order of the map.
+    blocks.iter().for_each(|((_, number), block)| {
         let all = shared.entry(*number).or_default();
         for word in 0..WORDS {
             all.touched[word] |= block.touched[word];
             all.written[word] |= block.written[word];
         }
-    }
+    });
     Pages::of(shared.values())
 }
 
