@@ -23,6 +23,9 @@ use super::words::Word;
 use super::{Scenario, ScenarioError};
 use flashlane_core::arrival::WorkloadError;
 
+/// What is to be said of flows: the name of one, or `traces`, and a sentence.
+pub type Said = Vec<(String, String)>;
+
 /// What was found in traces, by what was asked: copies of a scenario ask the same.
 #[derive(Debug, Default)]
 pub(super) struct Looks(Mutex<BTreeMap<String, Look>>);
@@ -146,7 +149,7 @@ impl Scenario {
     ///
     /// # Errors
     /// As [`Scenario::flows`].
-    pub fn flows_in_time(&self, config: &Config) -> Result<(Vec<FlowPlan>, Vec<(String, String)>), ScenarioError> {
+    pub fn flows_in_time(&self, config: &Config) -> Result<(Vec<FlowPlan>, Said), ScenarioError> {
         let mut plans = self.flows(config)?;
         let found = Timed::of(&plans, &self.looks);
         let said = keep_distances(&mut plans, &found, &self.looks);

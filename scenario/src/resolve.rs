@@ -36,6 +36,7 @@ pub struct FlowPlan {
 
 /// Where a flow's requests come from.
 #[derive(Clone, PartialEq, Debug)]
+#[allow(clippy::large_enum_variant, reason = "a scenario has few flows")]
 pub enum FlowSource {
     /// A trace file; the path is relative to the working directory.
     Trace(PathBuf, TraceFlow),

@@ -144,7 +144,7 @@ impl Source for Feed {
                 Ok(produced)
             }
             Kind::Closed(source, start_bytes, places) => {
-                let Some(at) = places.next() else { return Ok(Produced::Await) };
+                let Some(at) = places.next_at() else { return Ok(Produced::Await) };
                 let produced = source.next_request(arrival)?;
                 if produced == Produced::Request {
                     arrival.at = Time::from_ns(at);

@@ -154,7 +154,7 @@ impl ClosedLoop {
 
     /// When the next request is sent; none until one completes.
     #[inline]
-    pub fn next(&mut self) -> Option<u64> {
+    pub fn next_at(&mut self) -> Option<u64> {
         self.ready.pop_front()
     }
 

@@ -123,7 +123,7 @@ impl Source for SyntheticSource {
                 given = Some(op);
                 std::mem::replace(&mut next[op.index()], streams[op.index()].next())
             }
-            Timing::Closed(closed) => match closed.next() {
+            Timing::Closed(closed) => match closed.next_at() {
                 Some(at) => at,
                 None => return Ok(Produced::Await),
             },
