@@ -9,6 +9,7 @@ mod distribution;
 mod drive_of_today;
 #[cfg(unix)]
 mod inputs;
+mod named;
 #[cfg(unix)]
 mod options;
 mod outputs;
