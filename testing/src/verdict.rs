@@ -528,6 +528,8 @@ impl Read<'_> {
     }
 
     /// Every scheduler under which somebody is worse off is told with it, beside the flow's name.
+    ///
+    /// Coarse: any sentence on the flow and the scheduler that has a loss is enough. Of 575 drawn losses whose sentence was taken out, 239 were noticed.
     fn nothing_left_out(&mut self, all: &[String]) {
         for run in (0..list(self.json, "/schedulers").len()).filter(|&run| run != self.base) {
             for (whose, key, within) in self.judged() {
