@@ -10,6 +10,7 @@
 //! flow, trace     [[flow]]
 //! host            [host]: CPUs, waiting, background
 //! device, preset  [device] over a shipped device
+//! device_changes  what of it is not as the shipped device has it
 //! words           keys whose values are words
 //! scheduler       names and mixes
 //! value           shapes of values

@@ -251,7 +251,7 @@ fn the_first_screen_says_in_which_state_the_drive_starts() {
     ] {
         let message = good(&folder, &["run", "s.toml", "--set", set]);
         assert!(message.contains(&format!("s on flin-isca18, {words}: requests per second")), "{message}");
-        let changed = "flin-isca18 with ftl.over_provisioning_percent 12 -> 60, geometry.blocks_per_plane 2048 -> 32, geometry.pages_per_block 256 -> 16";
+        let changed = "flin-isca18 with ftl.over_provisioning_percent not set -> 60, geometry.blocks_per_plane 4096 -> 32, geometry.pages_per_block 256 -> 16";
         assert!(message.contains(changed), "{message}");
     }
 }

@@ -100,7 +100,7 @@ fn a_run_of_a_sweep_has_the_bytes_of_a_comparison() {
     let own = SCENARIO
         .replace("[[flow]]\nname = \"reader\"", "[device.nand]\nprogram_ns = 600_000\n[[flow]]\nname = \"reader\"");
     fs::write(desk.join("one.toml"), format!("name = \"sweep\"\nseed = 7\n{own}")).expect("written");
-    good(desk, &["compare", "one.toml", "--out", "one"]);
+    good(desk, &["compare", "one.toml", "--seeds", "1", "--out", "one"]);
     let runs: Vec<_> =
         fs::read_dir(desk.join("s/runs")).expect("runs").map(|entry| entry.expect("an entry").path()).collect();
     assert_eq!(runs.len(), 1);
@@ -284,7 +284,7 @@ fn the_summary_of_a_packed_run_is_printed() {
     let table = fs::read_to_string(desk.join("s/results.csv")).expect("a table");
     let name = table.lines().nth(1).and_then(|line| line.split(',').nth(1)).expect("a run").to_owned();
     fs::write(desk.join("one.toml"), format!("name = \"sweep\"\nseed = 7\n{SCENARIO}")).expect("written");
-    good(desk, &["compare", "one.toml", "--out", "one"]);
+    good(desk, &["compare", "one.toml", "--seeds", "1", "--out", "one"]);
     let printed = good(desk, &["sweep", "s.toml", "--summary", &name]);
     assert!(printed == fs::read_to_string(desk.join("one/summary.json")).expect("a summary"));
     let other = run(desk, &["sweep", "s.toml", "--summary", "0123456789abcdef"]);

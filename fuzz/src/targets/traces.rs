@@ -63,7 +63,7 @@ fn seeds() -> Vec<Vec<u8>> {
         "fio version 3 iolog\n1 /dev/a read 0 4096\n2 /dev/a write 4096 512\n",
     ];
     let formats = Format::ALL.len() as u8;
-    let in_ms = 7 * 2 * formats + formats;
+    let in_ms = 5 * 2 * formats + formats;
     let binary = [vscsi(1), vscsi(2)];
     let all = samples.iter().map(|text| text.as_bytes()).chain(binary.iter().map(Vec::as_slice));
     all.flat_map(|bytes| [formats, 0, 1, in_ms].map(|first| [&[first], bytes].concat())).collect()
@@ -86,7 +86,7 @@ fn feed(input: &[u8]) -> String {
     let choice = usize::from(*first) % (2 * Format::ALL.len());
     let lenient = first % 2 == 1;
     // Larger bytes also name a unit of times.
-    let unit = (usize::from(*first) / (2 * Format::ALL.len())).checked_sub(4);
+    let unit = (usize::from(*first) / (2 * Format::ALL.len())).checked_sub(2);
     let options = TraceOptions {
         format: Format::ALL.get(choice).copied(),
         time_unit: unit.and_then(|unit| TimeUnit::LIST.get(unit)).map(|unit| unit.value),

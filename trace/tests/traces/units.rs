@@ -163,7 +163,7 @@ fn more_digits_than_milliseconds_have_are_seconds() {
 #[test]
 fn a_unit_that_fits_better_is_named() {
     let note = |text: &str| read(text, &TraceOptions::default()).unwrap().recognition.notes.join("; ");
-    // 1,000 requests a second with six digits; whole microseconds; and what needs no remark.
+    // 1,000 requests per second with six digits; whole microseconds; and what needs no remark.
     let seconds: String =
         (0..500).map(|i| format!("{}.{:06} 0 {} 8 1\n", i / 1_000, i % 1_000 * 1_000, 8 * i)).collect();
     assert!(
