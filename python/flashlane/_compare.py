@@ -6,6 +6,7 @@ import ctypes
 import json
 import linecache
 import os
+import re
 import sys
 import tempfile
 import warnings
@@ -27,8 +28,8 @@ _LONG_CALL = 10.0
 _STOP_TIMEOUT = 1.5
 
 Scenario = Union[str, "os.PathLike[str]", Mapping[str, Any], None]
-#: Keys by their paths, with their values as JSON.
-Texts = list[tuple[str, str]]
+#: Keys by their paths, with their values as JSON, and whether an argument of that name gives them (else ``set`` does).
+Texts = list[tuple[bool, str, str]]
 
 
 def compare(
@@ -56,7 +57,8 @@ def compare(
     :param trace: a trace, or a list of traces, each a flow; replaces the scenario's flows. A path, a dict with the keys of a trace
         (``{"path": "my.csv", "columns": "time=ts:us,op=rw,offset=lba:sectors,length=bytes"}``), a data frame with the columns
         ``time_ns`` (or ``time_us``, ``time_ms``, ``time_s``), ``op``, ``offset`` and ``length`` (bytes), or an iterable of such tuples
-    :param set: keys by their path: ``{"device.gc.start_percent": 7, "flow.reader.priority": 3}``
+    :param set: keys by their path: ``{"device.gc.start_percent": 7, "flow.reader.priority": 3}``; one that an argument gives another value
+        is refused
     :param requests: whether the result has a row for each request (about 56 bytes per request and scheduler)
     :param transactions: whether it has a row for each flash transaction
     :param audit: checks every rule of the device during the run; slower
@@ -136,38 +138,52 @@ def with_scenario(
     """What ``start`` makes of the scenario, while traces that were no files are there."""
     if isinstance(schedulers, str):
         schedulers = [schedulers]
+    sets = dict(set or {})
+    _one_value(keys, sets, schedulers, trace)
     written = _Written()
     with tempfile.TemporaryDirectory(prefix="flashlane-") as folder:
         path = None if scenario is None or isinstance(scenario, Mapping) else Path(os.fspath(scenario))
-        document = dict(scenario) if isinstance(scenario, Mapping) else None
-        sets = dict(set or {})
-        if document is None and path is None:
-            document = dict(keys)
-        elif document is not None:
-            document.update(keys)
-        else:
-            sets = {**keys, **sets}
+        named = dict(keys)
         if trace is not None:
             traces = trace if isinstance(trace, list) and all(not isinstance(t, tuple) for t in trace) else [trace]
-            flows = [{"trace": one_trace} for one_trace in traces]
-            if document is not None:
-                document["flow"] = flows
-            else:
-                sets["flow"] = flows
-        flows_of = document if document is not None else sets
-        if "flow" in flows_of:
-            flows_of["flow"] = _flows(flows_of["flow"], Path(folder))
+            named["flow"] = [{"trace": one_trace} for one_trace in traces]
+        # A scenario that is no file is one document with the arguments.
+        document = None if path else {**(scenario or {}), **named}
+        for name, place in (("scenario", named if document is None else document), ("set", sets)):
+            if "flow" in place:
+                place["flow"] = _flows(place["flow"], Path(folder) / name)
         chosen = None
         if schedulers is not None:
             schedulers = written.replaced(list(schedulers))
             if all(isinstance(name, str) for name in schedulers):
                 chosen = schedulers
             else:
-                flows_of["schedulers"] = schedulers
-                flows_of.pop("scheduler", None)
-        document = None if document is None else _json(written.replaced(document))
-        texts = [(key, _json(written.replaced(value))) for key, value in sets.items()]
+                place = named if document is None else document
+                place["schedulers"] = schedulers
+                place.pop("scheduler", None)
+        if document is not None:
+            document = written.replaced(document)
+            # Of the document those are given once more that `set` may give another value.
+            below = [re.split(r"[.\[]", key.strip(), maxsplit=1)[0] for key in sets]
+            named = {key: document[key] for key in named if key in below and document[key] is not None}
+        document = None if document is None else _json(document)
+        texts = [(place is named, key, _json(written.replaced(value))) for place in (named, sets) for key, value in place.items()]
         return start(path, document, texts, chosen, written.native())
+
+
+def _one_value(keys: Mapping[str, Any], sets: Mapping[str, Any], schedulers: Optional[Sequence[Any]], trace: Any) -> None:
+    """Refuses flows and schedulers that are given twice; of other keys the laboratory compares the values."""
+    flows = [name for name, given in (("trace", trace is not None), ("flow", "flow" in keys), ("set", "flow" in sets)) if given]
+    if len(flows) > 1:
+        raise Error(f"flow: {' and '.join(flows)} give the flows; give them once")
+    if schedulers is None:
+        return
+    for name, place in (("an argument", keys), ("set", sets)):
+        for key in ("scheduler", "schedulers"):
+            value = place.get(key)
+            several = list(value) if isinstance(value, (list, tuple)) else [value]
+            if value is not None and several != list(schedulers):
+                raise Error(f"{key} = {value!r}: {name} gives it, and the schedulers are {list(schedulers)!r}; give them once")
 
 
 def _json(value: Any) -> str:
@@ -207,7 +223,7 @@ def _flows(flows: Any, folder: Path) -> Any:
             else:
                 name = str(flow.setdefault("name", f"flow{number}"))
                 place = folder / str(number)
-                place.mkdir()
+                place.mkdir(parents=True)
                 file = place / f"{''.join(c if c.isalnum() else '-' for c in name)}.csv"
                 _workload.write(trace, file)
                 flow["trace"] = {"path": str(file), "format": "csv"}

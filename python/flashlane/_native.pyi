@@ -140,7 +140,7 @@ class NativeSweep:
 def start(
     path: Optional[_Path],
     document: Optional[str],
-    sets: list[tuple[str, str]],
+    sets: list[tuple[bool, str, str]],
     chosen: Optional[list[str]],
     one: bool,
     answers: list[dict[str, Any]],
@@ -154,7 +154,7 @@ def start(
 def recommend(
     path: Optional[_Path],
     document: Optional[str],
-    sets: list[tuple[str, str]],
+    sets: list[tuple[bool, str, str]],
     limits: tuple[str, str, str, str],
     out: Optional[_Path],
     command: str,

@@ -17,10 +17,14 @@ pub(crate) fn error(error: impl Display) -> PyErr {
     Error::new_err(shown::escaped(&in_python(&error.to_string())).into_owned())
 }
 
+/// What errors call an argument that gives a key of its name.
+pub(crate) const ARGUMENT: &str = "an argument";
+
 /// The text without what there is not in Python: the lines of a scenario that never was a text, and the flag `--set`.
 fn in_python(text: &str) -> String {
-    if let Some(rest) = text.strip_prefix("--set: ") {
-        return format!("keys: {rest}");
+    let by_key = ["--set", ARGUMENT].into_iter().find_map(|by| text.strip_prefix(by)?.strip_prefix(": "));
+    if let Some(rest) = by_key {
+        return format!("keys: {}", rest.replacen(": --set gives ", ": set gives ", 1));
     }
     let Some((before, rest)) = text.split_once(DICT) else { return text.to_owned() };
     if before.contains(": ") {

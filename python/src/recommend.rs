@@ -23,7 +23,7 @@ use crate::scenario::{assign, read};
 pub fn recommend(
     path: Option<PathBuf>,
     document: Option<&str>,
-    sets: Vec<(String, String)>,
+    sets: Vec<(bool, String, String)>,
     limits: (String, String, String, String),
     out: Option<PathBuf>,
     command: String,

@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flashlane_scenario::{PRESETS, Scenario, SchedulerChoice};
+use flashlane_scenario::{Given, PRESETS, Scenario, SchedulerChoice};
 use flashlane_sched::catalogue::Catalogue;
 use flashlane_sim::Progress;
 use pyo3::prelude::*;
 
 use crate::answers::{self, Failures, Written};
-use crate::error::{DICT, error};
+use crate::error::{ARGUMENT, DICT, error};
 use crate::job::{Job, Kept};
 
 /// Starts a comparison.
 ///
 /// The scenario is the file `path`, or `document`, a JSON object with a scenario's keys. Then the keys in `sets`, paths with JSON
-/// values, are set. `chosen` are names of schedulers, of the scenario's own or of the catalogue. `answers` are
+/// values, are set; those with `true` are arguments of that name. `chosen` are names of schedulers, of the scenario's own or of the catalogue. `answers` are
 /// those written in Python.
 #[pyfunction]
 #[pyo3(signature = (path, document, sets, chosen, one, answers, requests, transactions, audit, activity, ceiling, jobs))]
@@ -23,7 +23,7 @@ use crate::job::{Job, Kept};
 pub fn start(
     path: Option<PathBuf>,
     document: Option<&str>,
-    sets: Vec<(String, String)>,
+    sets: Vec<(bool, String, String)>,
     chosen: Option<Vec<String>>,
     one: bool,
     answers: Vec<Written>,
@@ -40,7 +40,7 @@ pub fn start(
     if !answers.is_empty() {
         scenario.use_catalogue(Arc::new(answers::extended(answers, &failures)?));
     }
-    choose(&mut scenario, chosen, one)?;
+    choose(&mut scenario, chosen, one, &sets)?;
     Job::start(scenario, Kept { requests, transactions, audit, activity, ceiling }, jobs, failures)
 }
 
@@ -60,20 +60,31 @@ pub(crate) fn toml_of(json: &str) -> PyResult<String> {
     toml::to_string(&table).map_err(|cause| wrong(&cause))
 }
 
-/// Sets keys by their paths.
-pub(crate) fn assign(scenario: &mut Scenario, sets: &[(String, String)]) -> PyResult<()> {
-    let written = sets.iter().map(|(key, json)| {
+/// Sets keys by their paths; those with `true` are given by an argument of that name, the others by `set`.
+pub(crate) fn assign(scenario: &mut Scenario, sets: &[(bool, String, String)]) -> PyResult<()> {
+    let given = sets.iter().map(|(named, key, json)| {
         let value: toml::Value =
             serde_json::from_str(json).map_err(|cause| error(format!("{key} = {json}: {cause}")))?;
-        Ok((key.clone(), value.to_string()))
+        Ok(if *named { Given::by(ARGUMENT, key, value) } else { Given::set(key, value.to_string()) })
     });
-    let written: Vec<(String, String)> = written.collect::<PyResult<_>>()?;
-    scenario.assign(&written).map_err(error)
+    let given: Vec<Given> = given.collect::<PyResult<_>>()?;
+    scenario.give(&given).map_err(error)
 }
 
-/// Chooses the schedulers: those named, or with `one` the scenario's first.
-fn choose(scenario: &mut Scenario, chosen: Option<Vec<String>>, one: bool) -> PyResult<()> {
+/// Chooses the schedulers: those named, or with `one` the scenario's first. What `sets` change must be one of them.
+fn choose(
+    scenario: &mut Scenario,
+    chosen: Option<Vec<String>>,
+    one: bool,
+    sets: &[(bool, String, String)],
+) -> PyResult<()> {
     let own = scenario.schedulers().map_err(error)?;
+    for (_, key, json) in sets {
+        let (Some(names), Some(index)) = (&chosen, scheduler_in(key)) else { continue };
+        if own.get(index).is_some_and(|choice| !names.contains(&choice.name())) {
+            return Err(error(format!("keys: {key} = {json}: the schedulers are {}; give them once", names.join(", "))));
+        }
+    }
     let named = |name: String| {
         let found = own.iter().find(|choice| choice.name() == name).cloned();
         found.unwrap_or(SchedulerChoice::Named(name))
@@ -88,6 +99,13 @@ fn choose(scenario: &mut Scenario, chosen: Option<Vec<String>>, one: bool) -> Py
         document.schedulers = Some(choices);
     });
     Ok(())
+}
+
+/// Which of the scenario's schedulers `key` changes: `schedulers[1].alpha`, `scheduler.alpha`.
+fn scheduler_in(key: &str) -> Option<usize> {
+    let key = key.trim();
+    let listed = key.strip_prefix("schedulers[").and_then(|rest| rest.split_once(']')?.0.parse().ok());
+    listed.or_else(|| key.starts_with("scheduler.").then_some(0))
 }
 
 /// The schedulers of the catalogue: name, paper, what it does.

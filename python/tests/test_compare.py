@@ -68,6 +68,34 @@ def test_keys_replace_those_of_the_file(small: Path, program: str, tmp_path: Pat
     assert fl.run(device="unit-cycle", flow=[{"request": [{"at_ns": 0, "op": "read", "pages": [0]}]}]).summary.schedulers
 
 
+def test_a_key_has_one_value(small: Path) -> None:
+    """Whatever gives a key twice gives it the same value, or both values are named."""
+    flows = DOCUMENT["flow"]
+    for scenario in (small, DOCUMENT):
+        for given, message in [
+            ({"seed": 7, "set": {"seed": 9}}, "keys: seed = 9: an argument gives seed the value 7; give seed one value"),
+            ({"device": {"preset": "flin-isca18", "gc": {"start_percent": 5}}, "set": {"device.gc.start_percent": 7}},
+             "keys: device.gc.start_percent = 7.*: an argument gives device.gc.start_percent the value 5"),
+            ({"device": "flin-isca18", "set": {"device.preset": "modern-tlc"}}, "an argument gives device.preset the value flin-isca18"),
+            ({"run": {"seeds": 3}, "seeds": 5}, "keys: run.seeds = 5: an argument gives run.seeds the value 3"),
+            ({"set": {"run.seeds": 3}, "seeds": 5}, "seeds = 5 and set"),
+            ({"flow": flows, "set": {"flow[0].name": "other"}}, r"keys: flow\[0\].name = .other.: an argument gives flow\[0\].name the value reader"),
+            ({"flow": flows, "trace": "a.csv"}, "flow: trace and flow give the flows"),
+            ({"trace": "a.csv", "set": {"flow": flows}}, "flow: trace and set give the flows"),
+        ]:
+            with pytest.raises(fl.Error, match=message):
+                fl.run(scenario, **given)
+        for given, message in [
+            ({"scheduler": "fcfs", "set": {"schedulers": ["sprinkler"]}}, r"schedulers = \['sprinkler'\]: set gives it"),
+            ({"scheduler": "fcfs", "schedulers": ["sprinkler"]}, r"schedulers = \['sprinkler'\]: an argument gives it"),
+            ({"scheduler": "fcfs", "set": {"schedulers[1]": "sprinkler"}}, "the schedulers are fcfs; give them once"),
+        ]:
+            with pytest.raises(fl.Error, match=message):
+                fl.run(scenario, **given)
+        both = fl.run(scenario, scheduler="fcfs", seed=7, seeds=2, set={"seed": 7, "run.seeds": 2, "schedulers": ["fcfs"]})
+        assert both.summary.made_by.seed == 7
+
+
 def test_summaries_read_like_dataclasses(small: Path) -> None:
     result = fl.compare(small)
     first = result.summary.schedulers[0]

@@ -46,11 +46,11 @@ mod tests {
             described(
                 "[device]\npreset = \"flin-isca18\"\ngeometry = { blocks_per_plane = 256, pages_per_block = 64 }"
             ),
-            "flin-isca18 with geometry.blocks_per_plane 2048 -> 256, geometry.pages_per_block 256 -> 64"
+            "flin-isca18 with geometry.blocks_per_plane 4096 -> 256, geometry.pages_per_block 256 -> 64"
         );
         let own = "[device]\npreset = \"flin-isca18\"\nftl = { over_provisioning_percent = 60 }\nnand = { read_ns = { mean = 5, sd = 1 } }\n";
         let text = described(own);
-        assert!(text.contains("ftl.over_provisioning_percent 12 -> 60"), "{text}");
+        assert!(text.contains("ftl.over_provisioning_percent not set -> 60"), "{text}");
         assert!(text.contains("nand.read_ns 75000 -> { mean = 5, sd = 1 }"), "{text}");
         // What is given and no different is no change.
         assert_eq!(

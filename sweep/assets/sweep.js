@@ -98,7 +98,7 @@
     };
     charts.push(new uPlot(options, data, box));
     const drawn = used.map((i) => ({ scheduler: bands.schedulers[i], mean: series[i][0], from: series[i][1], to: series[i][2] }));
-    return { title, across, label, figure: name, range, log: logs, joined, xs, lines: drawn };
+    return { title, across, label, figure: name, range, log: logs, across_log: log, joined, xs, lines: drawn };
   };
   // The least and the most of all lines and intervals: the vertical axis that all charts have in common. Where means alone are above 0 and
   // span more than tenfold, intervals that reach below count no more than the least mean.

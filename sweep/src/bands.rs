@@ -1,4 +1,4 @@
-//! FlowStats of a sweep, and their changes against the first scheduler, as means over the seeds with their 95 % confidence intervals: what
+//! Figures of a sweep, and their changes against the first scheduler, as means over the seeds with their 95 % confidence intervals: what
 //! the page draws.
 
 use std::collections::BTreeMap;

@@ -15,6 +15,9 @@ const ALIKE: f64 = 1.0;
 /// The most rows of the table on the page; results.csv has all.
 const ROWS: usize = 200;
 
+/// The most sentences; the table has the rest.
+const SENTENCES: usize = 12;
+
 /// What came out.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Outcome {
@@ -55,6 +58,11 @@ impl Outcome {
         let mut sentences = shortest(bands, &rows);
         for scheduler in 1..bands.schedulers.len() {
             sentences.extend(begins(bands, &places, scheduler, mean));
+        }
+        if sentences.len() > SENTENCES {
+            let more = sentences.len() - (SENTENCES - 1);
+            sentences.truncate(SENTENCES - 1);
+            sentences.push(format!("{more} more such comparisons are in the table."));
         }
         let left_out = rows.len().saturating_sub(ROWS);
         let axes = bands.axes.iter().map(|axis| axis.path.clone()).collect();
@@ -126,6 +134,10 @@ fn begins(bands: &Bands, places: &[Place<'_>], scheduler: usize, mean: usize) ->
             change(place)
                 .is_some_and(|(percent, half)| percent <= -ALIKE && half.is_none_or(|half| percent + half < 0.0))
         };
+        let slower = |place: &&Place<'_>| {
+            change(place)
+                .is_some_and(|(percent, half)| percent >= ALIKE && half.is_none_or(|half| percent - half > 0.0))
+        };
         let value = |place: &Place<'_>| axis.labels[place.0[along]].clone();
         let told = |place: &&Place<'_>| format!("{} ({:+.1} %)", value(place), change(place).map_or(0.0, |c| c.0));
         let beside: Vec<String> = bands
@@ -138,12 +150,16 @@ fn begins(bands: &Bands, places: &[Place<'_>], scheduler: usize, mean: usize) ->
         let beside = if beside.is_empty() { String::new() } else { format!(" with {}", beside.join(", ")) };
         let (name, first) = (&bands.schedulers[scheduler], &bands.schedulers[0]);
         let count = group.iter().filter(|place| faster(place)).count();
+        let longer = group.iter().filter(|place| slower(place)).count();
+        let longer = if longer > 0 { format!("; a longer one at {longer} of {}", group.len()) } else { String::new() };
         // From one value on, or at single ones.
         let tail = group.iter().rev().take_while(|place| faster(place)).count();
         let from = group.len() - tail;
         let where_ = match (count, tail) {
             (0, _) => {
-                return format!("{name} has no mean below {first}'s{beside} by more than {ALIKE} % and its interval.");
+                return format!(
+                    "{name} has no mean below {first}'s{beside} by more than {ALIKE} % and its interval{longer}."
+                );
             }
             _ if count == group.len() => {
                 let ends = if group.len() > 1 {
@@ -161,7 +177,7 @@ fn begins(bands: &Bands, places: &[Place<'_>], scheduler: usize, mean: usize) ->
                 format!("at {} = {}", axis.path, at.join(", "))
             }
         };
-        format!("{name} has a shorter mean than {first}{beside} {where_}.")
+        format!("{name} has a shorter mean than {first}{beside} {where_}{longer}.")
     };
     groups.into_iter().map(sentence).collect()
 }
@@ -176,8 +192,12 @@ mod tests {
     use flashlane_outputs::Store;
 
     fn outcome(axes: &str) -> Outcome {
+        of(["fcfs", "read-first"], axes)
+    }
+
+    fn of(schedulers: [&str; 2], axes: &str) -> Outcome {
         let text = format!(
-            "schedulers = [\"fcfs\", \"read-first\"]\n[device]\npreset = \"unit-cycle\"\n[run]\nalone = false\n[[flow]]\nname = \"f\"\n\
+            "schedulers = {schedulers:?}\n[device]\npreset = \"unit-cycle\"\n[run]\nalone = false\n[[flow]]\nname = \"f\"\n\
              [flow.synthetic]\nread_ratio = 0.5\nsize = {{ constant = 2048 }}\nrate_iops = 5_000\nrequests = 300\n[sweep]\n{axes}"
         );
         let folder = tempfile::tempdir().expect("a folder");
@@ -202,6 +222,32 @@ mod tests {
         assert_eq!(sentence.contains("from flow.f.synthetic.rate_iops = 300000 ("), wins == 2, "{made:?}");
         assert!(sentence.starts_with("read-first has "), "{sentence}");
         assert!(made.sentences[0].starts_with("Shortest mean response time of 3 points: "), "{:?}", made.sentences);
+    }
+
+    /// Each scheduler against the first, so the same two the other way round: who was faster is slower, and that is said.
+    #[test]
+    fn a_longer_mean_is_said() {
+        let axes = "flow.f.synthetic.rate_iops = [300_000, 600_000]\n";
+        let (one, other) = (of(["fcfs", "read-first"], axes), of(["read-first", "fcfs"], axes));
+        let count = |text: &str, made: &Outcome| made.sentences.iter().filter(|one| one.contains(text)).count();
+        assert!(
+            count(" has a shorter mean than ", &one) == 1 || count(" has a shorter mean than ", &other) == 1,
+            "{one:?}"
+        );
+        assert_eq!(count(" has a shorter mean than ", &one), count("; a longer one at ", &other), "{one:?} {other:?}");
+        assert_eq!(count(" has a shorter mean than ", &other), count("; a longer one at ", &one), "{one:?} {other:?}");
+    }
+
+    /// A sweep of many axes has few sentences, and says that there are more.
+    #[test]
+    fn the_sentences_are_few() {
+        let ratios = (0..20).map(|i| format!("0.{:02}", i + 1)).collect::<Vec<_>>().join(", ");
+        let rates = (1..=21).map(|i| format!("{i}_000")).collect::<Vec<_>>().join(", ");
+        let axes = format!("flow.f.synthetic.rate_iops = [{rates}]\nflow.f.synthetic.read_ratio = [{ratios}]\n");
+        let made = outcome(&axes);
+        assert_eq!((made.sentences.len(), made.rows.len(), made.left_out), (SENTENCES, ROWS, 20 * 21 - ROWS));
+        // One of the shortest means, and one for each of twenty ratios.
+        assert_eq!(made.sentences[SENTENCES - 1], "10 more such comparisons are in the table.");
     }
 
     /// Words have no order: each is named.

@@ -17,6 +17,14 @@ const SWEEP: &str = "schedulers = [\"fcfs\", \"read-first\"]\nname = \"a <b>\"\n
 /// Shows figures as changes against the first scheduler.
 const AS_CHANGES: &str = "<script>const as = document.getElementById(\"as\"); as.value = \"changes\"; as.dispatchEvent(new Event(\"change\"));</script></body>";
 
+/// Rates that span a hundredfold, and words.
+const WIDE: &str = "schedulers = [\"fcfs\", \"read-first\"]\n[device]\npreset = \"unit-cycle\"\n[run]\nalone = false\n\
+    [[flow]]\nname = \"f\"\n[flow.synthetic]\nread_ratio = 0.5\nsize = { constant = 2048 }\nrate_iops = 100_000\nrequests = 300\n\
+    [sweep]\nflow.f.synthetic.rate_iops = [10, 1_000, 1_000_000]\nflow.f.synthetic.access = [\"uniform\", \"sequential\"]\n";
+/// Lays the words across.
+const WORDS_ACROSS: &str = "<script>for (const [id, value] of [[\"against\", \"1\"], [\"facet\", \"\"]]) document.getElementById(id).value = value;\
+    document.getElementById(\"against\").dispatchEvent(new Event(\"change\"));</script></body>";
+
 /// What the page says it drew.
 fn drawn(opened: &browser::Opened) -> Json {
     let drawn = opened.dom.split_once("data-drawn=\"").expect("drawn").1.split_once('"').expect("closed").0;
@@ -79,4 +87,31 @@ fn the_page_draws_the_means_of_the_runs() {
     assert_eq!(charts[1]["lines"].as_array().expect("lines").len(), 1);
     assert_eq!(charts[1]["label"], "change of mean response time against fcfs");
     has(&charts[1]["lines"][0], 1, &changes);
+}
+
+/// Wide ranges are drawn by their ratios, on both axes; points of words are not joined; the sentences and the table stand above.
+#[test]
+fn the_page_has_logarithmic_axes_and_does_not_join_words() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sweep = Sweep::of_file(Path::new("s.toml"), WIDE.into()).expect("a sweep");
+    let plan = sweep.plan().expect("sound");
+    let store = Store::open(&folder.path().join("store"), "1").expect("a store");
+    let progress = Progress::default();
+    let options = MakeOptions { shard: Shard::WHOLE, audit: false, command: "c".into(), progress: &progress };
+    make(&sweep, &plan, &store, &options).expect("made");
+    let page = html(&sweep, &plan, &plan.table(&sweep, &store).expect("whole"), "c");
+    assert!(page.contains("<li>Shortest mean response time of 6 points: "), "the sentences");
+    assert_eq!(page.matches("<th scope=\"row\">").count(), 12, "a row for each of six points, with two values");
+    let Some(opened) = browser::open(&page, "sweep-wide", (1_280, 2_400), false) else { return };
+    opened.check();
+    let charts = drawn(&opened);
+    let [least, most] = [0, 1].map(|end| charts[0]["range"][end].as_f64().expect("a number"));
+    assert!(most > 10.0 * least, "{least} to {most}: the case of this test");
+    for chart in charts.as_array().expect("charts") {
+        assert_eq!([&chart["log"], &chart["across_log"], &chart["joined"]], [true, true, true], "{chart}");
+    }
+    let words = browser::open(&page.replace("</body>", WORDS_ACROSS), "sweep-words", (1_280, 2_400), false);
+    let charts = drawn(&words.expect("there is a browser"));
+    assert_eq!(charts[0]["across"], "flow.f.synthetic.access");
+    assert_eq!([&charts[0]["across_log"], &charts[0]["joined"]], [false, false], "{charts}");
 }

@@ -3,15 +3,22 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use flashlane_sched::catalogue::{self, Question};
 use serde_json::Value;
 
 use crate::common::{folder, program, text};
 
 /// Options in commands of Flashlane or alone that are another program's, with that program.
-const OTHERS: [(&str, &str); 3] =
-    [("--requests", "flashlane-bench"), ("--require-hashes", "pip"), ("--python-scheduler", "python -m flashlane")];
-/// Keys in blocks and sentences that are none of a scenario: of a sweep, of a manifest of Cargo, and of Python.
-const NO_SCENARIO: [&str; 18] = [
+const OTHERS: [(&str, &str); 5] = [
+    ("--requests", "flashlane-bench"),
+    ("--write", "flashlane-bench"),
+    ("--locked", "cargo"),
+    ("--require-hashes", "pip"),
+    ("--python-scheduler", "python -m flashlane"),
+];
+/// Keys in blocks and sentences that are none of a scenario: of a sweep, of a manifest of Cargo, of Python, and of a formula.
+const NO_SCENARIO: [&str; 19] = [
+    "a",
     "baseline",
     "binds_at_dispatch",
     "dependencies",
@@ -120,6 +127,10 @@ fn keys(line: &str) -> Vec<&str> {
 fn the_keys_that_pages_name_exist() {
     let mut known = BTreeSet::new();
     names(&flashlane_scenario::schema(), &mut known);
+    // Of a scheduler that is a table, any other key is a parameter.
+    let answers = Question::ALL.into_iter().flat_map(catalogue::answers);
+    known.extend(answers.flat_map(|answer| answer.params).map(|param| param.name.to_owned()));
+    known.insert("shadow".into());
     assert!(known.contains("time_unit") && known.contains("read_ratio"), "{known:?}");
     let mut seen = BTreeSet::new();
     for (page, text) in pages() {
@@ -147,6 +158,9 @@ fn the_page_of_traces_names_the_keys_of_a_trace() {
     let page = pages().into_iter().find(|(name, _)| name == "traces.md").expect("the page").1;
     let table = page.split("| option | meaning | default |").nth(1).expect("the table of options");
     let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
-    let named: BTreeSet<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
+    // A row may name two keys, or a key and its option.
+    let cells = rows.filter_map(|row| row.split('|').nth(1));
+    let spans = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    let named: BTreeSet<&str> = spans.filter(|span| !span.starts_with("--")).collect();
     assert_eq!(named, known);
 }

@@ -216,3 +216,17 @@ fn decisions(summary: &Summary) -> String {
     text.push('\n');
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The beginning and the end of a long name stay; names that differ in their middle alone stay whole.
+    #[test]
+    fn long_names_stay_apart() {
+        assert_eq!(short(&["reader", "exactly-12-c"]), ["reader", "exactly-12-c"]);
+        assert_eq!(short(&["database-log-0", "database-log-1"]), ["databa…log-0", "databa…log-1"]);
+        let alike = ["database-a-of-log", "database-b-of-log", "database-other"];
+        assert_eq!(short(&alike), ["database-of-a-log", "database-of-b-log", "databa…other"]);
+    }
+}

@@ -41,6 +41,23 @@ fn expected(summary: &Value, path: &str, show: &str) -> String {
     }
 }
 
+/// Closed loops complete as many requests as a scheduler serves: the header counts those of all runs, and says which keys were changed.
+#[test]
+fn the_header_counts_the_requests_of_all_runs() {
+    let mut summary = example();
+    for (run, completed) in summary.schedulers.iter_mut().zip([1_200, 900, 1_500]) {
+        run.total.completed = completed;
+    }
+    summary.made_by.device = "modern-tlc with gc.start_percent 5 -> 7".into();
+    let page = html(&summary, &[], COMMAND);
+    let range = format!("{} to {} requests of ", count(900), count(1_500));
+    assert!(page.contains(&range), "{range}");
+    assert!(page.contains("<p class=\"sub\">modern-tlc with gc.start_percent 5 -&gt; 7</p>"), "the changes");
+    summary.schedulers.iter_mut().for_each(|run| run.total.completed = 900);
+    let page = html(&summary, &[], COMMAND);
+    assert!(page.contains(&format!("; {} requests of ", count(900))) && !page.contains("900 to"), "one number");
+}
+
 #[test]
 fn the_page_shows_the_numbers_of_the_summary() {
     let summary = example();

@@ -199,7 +199,7 @@ const TOP: &[(&str, &str)] = &[
     ("scheduler = \"a\"\nschedulers = [\"b\"]", "s.toml:1:13: scheduler = \"a\": give scheduler or schedulers, not both"),
     ("schedulers = [{ pik = [1] }]", "s.toml:1:15: schedulers[0] = { pik = [1] }: invalid type: list, expected a whole number, 0 or more"),
     ("scheduler = \"\"", "s.toml:1:13: scheduler = \"\": must be a name; `flashlane schedulers` lists them"),
-    ("[run]\nduration_s = 5", "s.toml:2:1: run.duration_s: unknown key `duration_s`, expected one of `duration_ms`, `requests`, `warm_up_ms`, `warm_up_requests`, `response_from`, `alone`, `alone_scheduler`, `collect`, `hold`, `baseline`, `slack`, `shadow_estimator`; did you mean `duration_ms`?"),
+    ("[run]\nduration_s = 5", "s.toml:2:1: run.duration_s: unknown key `duration_s`, expected one of `duration_ms`, `requests`, `warm_up_ms`, `warm_up_requests`, `response_from`, `alone`, `alone_scheduler`, `collect`, `hold`, `baseline`, `seeds`, `slack`, `shadow_estimator`; did you mean `duration_ms`?"),
     ("[run]\nalone = 1", "s.toml:2:9: run.alone = 1: invalid type: integer `1`, expected true or false"),
 ];
 
@@ -250,7 +250,7 @@ const FLOWS: &[(&str, &str)] = &[
     ("[[flow]]\ntrace={path=\"x\", speedup=0}", "s.toml:3:26: flow[0].trace.speedup = 0: invalid speedup 0, expected a number or a ratio above 0, such as 50, 0.5 or \"3/2\""),
     ("[[flow]]\ntrace={path=\"x\", beyond=\"rap\"}", "s.toml:3:25: flow[0].trace.beyond = \"rap\": unknown word `rap`, expected one of `error`, `wrap`, `reject`; did you mean `wrap`?"),
     ("[[flow]]\n[flow.trace]\nspeedup=1", "s.toml:3:1: flow[0].trace: missing key `path`"),
-    ("[[flow]]\ntrace={path=\"x\", sped=0}", "s.toml:3:18: flow[0].trace.sped: unknown key `sped`, expected one of `path`, `format`, `time_unit`, `columns`, `speedup`, `start_ns`, `offset`, `limit`, `loops`, `device`, `action`, `beyond`, `order`, `sizes`, `max_request_bytes`; did you mean `speedup`?"),
+    ("[[flow]]\ntrace={path=\"x\", sped=0}", "s.toml:3:18: flow[0].trace.sped: unknown key `sped`, expected one of `path`, `format`, `time_unit`, `columns`, `speedup`, `start_ns`, `offset`, `limit`, `loops`, `device`, `action`, `volumes`, `replay`, `depth`, `beyond`, `order`, `sizes`, `max_request_bytes`; did you mean `speedup`?"),
     ("[[flow]]\nrange=\"half\"\ntrace=\"x\"", "s.toml:3:7: flow[0].range = \"half\": unknown range \"half\", expected \"all\", \"slice\" or { offset, length } in bytes"),
     ("[[flow]]\nrange={offset=5,length=4096}\ntrace=\"x\"", "s.toml:3:15: flow[0].range.offset = 5: must be a multiple of the page, 4096 bytes, below the drive's 16777216 bytes"),
     ("[[flow]]\nrange={offset=0,length=99999999}\ntrace=\"x\"", "s.toml:3:24: flow[0].range.length = 99999999: must be a multiple of the page, 4096 bytes, from 1 page to 16777216 bytes"),
