@@ -71,6 +71,15 @@ def assignment(text: str) -> tuple[str, Any]:
         return key.strip(), value.strip()
 
 
+def one_value(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """The keys, each with its value; one with two is refused."""
+    sets: dict[str, Any] = {}
+    for key, value in given:
+        if sets.setdefault(key, value) != value:
+            raise Error(f"--set: {key} = {value}: it is given the value {sets[key]} too; give {key} one value")
+    return sets
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     whole = argparse.ArgumentParser(prog="python -m flashlane", description="Flashlane with schedulers written in Python.")
@@ -101,9 +110,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             raise Error("there is no scenario; give one, or --trace FILE")
         written = [one for path in given.python_scheduler for one in schedulers_of(path.absolute())]
         schedulers = chosen(given.schedulers, written) if written or given.schedulers else None
-        sets = dict(given.set)
-        if given.baseline is not None:
-            sets["run.baseline"] = given.baseline
+        baseline = [] if given.baseline is None else [("run.baseline", given.baseline)]
+        sets = one_value(baseline + given.set)
         result = compare(
             given.scenario, schedulers=schedulers, trace=given.trace, set=sets, requests=False, audit=given.audit, activity=given.report is not None,
             ceiling=given.ceiling, seeds=given.seeds, jobs=given.jobs,

@@ -249,6 +249,8 @@ def test_a_file_of_schedulers_on_the_command_line(tmp_path: Path, small: Path) -
     (FILE, ["--schedulers", "oldest,none"], "none"),
     (FILE, ["--set", "seed"], "'seed': must be KEY=VALUE"),
     (FILE, ["--set", "sed=1"], "sed"),
+    (FILE, ["--set", "seed=7", "--set", "seed=9"], "--set: seed = 9: it is given the value 7 too; give seed one value"),
+    (FILE, ["--set", "run.baseline=oldest", "--baseline", "read-first"], "run.baseline = oldest: it is given the value read-first too"),
     (FILE, ["--jobs", "0"], "jobs"),
 ])
 def test_what_is_wrong_on_the_command_line_exits_with_2(tmp_path: Path, small: Path, text: object, words: list, message: str) -> None:
