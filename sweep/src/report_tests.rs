@@ -20,7 +20,7 @@ const AS_CHANGES: &str = "<script>const as = document.getElementById(\"as\"); as
 /// Rates that span a hundredfold, and words.
 const WIDE: &str = "schedulers = [\"fcfs\", \"read-first\"]\n[device]\npreset = \"unit-cycle\"\n[run]\nalone = false\n\
     [[flow]]\nname = \"f\"\n[flow.synthetic]\nread_ratio = 0.5\nsize = { constant = 2048 }\nrate_iops = 100_000\nrequests = 300\n\
-    [sweep]\nflow.f.synthetic.rate_iops = [10, 1_000, 1_000_000]\nflow.f.synthetic.access = [\"uniform\", \"sequential\"]\n";
+    [sweep]\nflow.f.synthetic.rate_iops = [10, 1_000_000, 10_000_000]\nflow.f.synthetic.access = [\"random\", \"streaming\"]\n";
 /// Lays the words across.
 const WORDS_ACROSS: &str = "<script>for (const [id, value] of [[\"against\", \"1\"], [\"facet\", \"\"]]) document.getElementById(id).value = value;\
     document.getElementById(\"against\").dispatchEvent(new Event(\"change\"));</script></body>";
