@@ -227,6 +227,6 @@ mod tests {
         assert_eq!(short(&["reader", "exactly-12-c"]), ["reader", "exactly-12-c"]);
         assert_eq!(short(&["database-log-0", "database-log-1"]), ["databa…log-0", "databa…log-1"]);
         let alike = ["database-a-of-log", "database-b-of-log", "database-other"];
-        assert_eq!(short(&alike), ["database-of-a-log", "database-of-b-log", "databa…other"]);
+        assert_eq!(short(&alike), ["database-a-of-log", "database-b-of-log", "databa…other"]);
     }
 }
