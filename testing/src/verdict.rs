@@ -3,6 +3,8 @@
 //! Written apart from the code that makes them: it parses the text, looks the figures up in the JSON and works out for itself what they bear. It
 //! takes no notice of the JSON's own `verdict`, except that its sentences are those printed.
 
+mod left_out;
+
 use serde_json::Value;
 
 /// Means and rates within this share of the smaller are alike, and p99 and write amplification within the other.
@@ -14,6 +16,7 @@ struct Read<'a> {
     json: &'a Value,
     base: usize,
     problems: Vec<String>,
+    roles: Vec<(Whose, left_out::Role)>,
 }
 
 /// Whose requests: the flow, and the key of their figures; `commit` for a commit.
@@ -23,11 +26,12 @@ type Whose = (Option<usize>, &'static str);
 pub fn problems(json: &Value, first: &[String], all: &[String]) -> Vec<String> {
     let base = json["baseline"].as_str().unwrap_or_default();
     let base = list(json, "/schedulers").iter().position(|run| run["name"] == base).unwrap_or(0);
-    let mut read = Read { json, base, problems: Vec::new() };
+    let mut read = Read { json, base, problems: Vec::new(), roles: Vec::new() };
+    read.roles = read.find_roles();
     read.first_screen(first, all);
     all.iter().for_each(|line| read.line(line));
     if list(json, "/schedulers").len() > 1 {
-        read.nothing_left_out(all);
+        read.nothing_left_out(first, all);
     }
     read.problems
 }
@@ -201,32 +205,14 @@ impl Read<'_> {
             self.pages(line);
         } else if line.starts_with("seeds change nothing here") || line.contains("nothing is called decided") {
             self.seeds(line);
-        } else if let Some((name, whom)) = head.split_once(" wins for ") {
-            match whom.split_once("; next is ") {
-                Some((whom, next)) => self.changes(line, rest, next, whom, Some(false)),
-                None => {
-                    self.is_best(line, name, whom);
-                    self.changes(line, rest, name, whom, Some(true));
-                }
+        } else if let Some(told) = told(line) {
+            if told.changes.starts_with("none completed") {
+                return self.starves(line, told);
             }
-        } else if let Some((whom, name)) = split(head, &[" gains under ", " gain under "]) {
-            self.changes(line, rest, name, whom, Some(true));
-        } else if rest.starts_with("none completed") {
-            self.starves(line, head);
-        } else if let Some((whom, name)) = split(
-            head,
-            &[
-                " pays under ",
-                " pay under ",
-                " pays in p99 under ",
-                " pay in p99 under ",
-                " is slower under ",
-                " are slower under ",
-            ],
-        ) {
-            self.changes(line, rest, name, whom, None);
-        } else if let Some((whom, name)) = split(head, &[" is alike under ", " are alike under "]) {
-            self.changes(line, rest, name.trim_end_matches(" with this seed"), whom, None);
+            if told.gains == Some(true) && head.contains(" wins for ") {
+                self.is_best(line, told.name, told.whom);
+            }
+            self.changes(line, told.changes, told.name, told.whom, told.gains);
         } else if line.starts_with("why the ") {
             // Which decision it is rests on runs of their own.
         } else if list(self.json, "/schedulers").len() == 1 {
@@ -389,7 +375,15 @@ impl Read<'_> {
                 ("iops", false) | (_, true) => 100.0 * (1.0 - 1.0 / size),
                 (_, false) => 100.0 * (size - 1.0),
             };
-            if !says_factor(text.trim_end_matches([',', ' ']), size, percent) {
+            // One unit for both ends.
+            let text = text.trim_end_matches([',', ' ']);
+            let times = text.strip_suffix('x').and_then(|digits| digits.parse::<f64>().ok());
+            let is_said = match times.filter(|_| ends[1] > 1.98 && size < 2.0) {
+                Some(times) => (times - size).abs() <= 0.051 && times > 1.0,
+                None => says_factor(text, size, percent),
+            };
+            let is_factor = key != "write_amplification" && ends[1] >= 2.0;
+            if !is_said || is_factor && !text.ends_with('x') {
                 self.problem(line, &format!("{ends:?} over the seeds"));
             }
         }
@@ -405,14 +399,7 @@ impl Read<'_> {
         if runs[run]["control"] == true && !controls {
             self.problem(line, "a control wins");
         }
-        let is_loop = whose.0.is_some_and(|flow| !self.flows()[flow]["depth"].is_null());
-        let judged = |run: usize| {
-            let of = |key: &str| Some((self.of(self.base, whose, key)?, self.of(run, whose, key)?));
-            let (from, to) = of("iops").filter(|&(from, to)| is_loop && (from - to).abs() > TIGHT * from.min(to))?;
-            Some(to / from)
-        };
-        let mean = |run: usize| Some(self.of(self.base, whose, "mean_ns")? / self.of(run, whose, "mean_ns")?);
-        let gain = |run: usize| judged(run).or_else(|| mean(run)).unwrap_or(0.0);
+        let gain = |run: usize| self.gain(run, whose).unwrap_or(0.0);
         let better = (0..runs.len()).find(|&other| {
             (controls || runs[other]["control"] == false)
                 && gain(other) > gain(run) * (1.0 + 1e-9)
@@ -422,74 +409,6 @@ impl Read<'_> {
             let text = format!("{} is better", self.name(better));
             self.problem(line, &text);
         }
-    }
-
-    /// All that somebody may lose: whose, by which key, and how far it may be apart.
-    fn judged(&self) -> Vec<(Whose, &'static str, f64)> {
-        let mut all = Vec::new();
-        let mut add = |whose: Whose, rate: bool| {
-            let halves = |key: &str| {
-                let commits = whose.0.is_some_and(|flow| self.is_of_commits(flow));
-                commits && matches!(whose.1, "write" | "commands/flush") && key == "mean_ns"
-            };
-            if !halves("mean_ns") {
-                all.push((whose, "mean_ns", TIGHT));
-            }
-            all.push((whose, "p99_ns", WIDE));
-            if rate {
-                all.push((whose, "iops", TIGHT));
-            }
-        };
-        for flow in 0..self.flows().len() {
-            let commits = self.is_of_commits(flow);
-            for kind in
-                ["all", "read", "write", "fua_write", "commands/trim", "commands/write_zeroes", "commands/flush"]
-            {
-                let whole =
-                    self.flows().len() > 1 && kind == "all" && !(commits && self.flows()[flow]["depth"].is_null());
-                let single_loop = self.flows().len() == 1 && kind == "all" && !self.flows()[flow]["depth"].is_null();
-                let is_all = kind == "all";
-                if is_all && !(whole || single_loop)
-                    || is_all && commits && self.of(self.base, (Some(flow), "read"), "mean_ns").is_none()
-                {
-                    continue;
-                }
-                add((Some(flow), kind), is_all || self.has_own_rate(flow, kind));
-            }
-            if commits {
-                add((Some(flow), "commit"), true);
-            }
-        }
-        all
-    }
-
-    /// Whether a kind of request is judged by a rate of its own: of an open flow those that are judged by themselves, of a closed loop that does nothing
-    /// else the first.
-    fn has_own_rate(&self, flow: usize, kind: &str) -> bool {
-        let is_open = self.flows()[flow]["depth"].is_null();
-        let is_half = self.is_of_commits(flow) && matches!(kind, "write" | "commands/flush");
-        match kind {
-            "read" | "write" => {
-                is_open && !is_half && (self.flows().len() == 1 || kind == "read" && self.is_of_commits(flow))
-            }
-            "fua_write" => false,
-            _ if is_open => !is_half,
-            _ => {
-                let has = |kind: &'static str| self.of(self.base, (Some(flow), kind), "mean_ns").is_some();
-                let first =
-                    ["commands/trim", "commands/write_zeroes", "commands/flush"].into_iter().find(|&kind| has(kind));
-                !has("all") && first == Some(kind)
-            }
-        }
-    }
-
-    /// Whether a flow alternates writes and flushes.
-    fn is_of_commits(&self, flow: usize) -> bool {
-        let has = |kind: &str| {
-            self.of(self.base, (Some(flow), if kind == "write" { "write" } else { "commands/flush" }), "mean_ns")
-                .is_some()
-        };
-        number(&self.flows()[flow]["writes_per_flush"]).is_some() && has("write") && has("flush")
     }
 
     fn nobody_pays(&mut self, line: &str, rest: &str) {
@@ -527,40 +446,8 @@ impl Read<'_> {
         }
     }
 
-    /// Every scheduler under which somebody is worse off is told with it, beside the flow's name.
-    ///
-    /// Coarse: any sentence on the flow and the scheduler that has a loss is enough. Of 575 drawn losses whose sentence was taken out, 239 were noticed.
-    fn nothing_left_out(&mut self, all: &[String]) {
-        for run in (0..list(self.json, "/schedulers").len()).filter(|&run| run != self.base) {
-            for (whose, key, within) in self.judged() {
-                let (Some(from), Some(to)) = (self.of(self.base, whose, key), self.of(run, whose, key)) else {
-                    continue;
-                };
-                let is_part = !matches!(whose.1, "all" | "commit") && whose.0.is_some() && self.flows().len() > 1;
-                let worse = if key == "iops" { from - to } else { to - from } > within * from.min(to);
-                if !worse || is_part && from.max(to) < 2.0 * from.min(to) {
-                    continue;
-                }
-                let name = self.flows()[whose.0.unwrap_or(0)]["name"].as_str().unwrap_or_default();
-                let kinds = ["reads", "writes", "trims", "write zeroes", "flushes", "commits"];
-                let tells = |line: &&String| {
-                    let about = line.contains(name)
-                        || self.flows().len() == 1
-                            && kinds.iter().any(|kind| line.starts_with(kind) || line.contains(&format!("for {kind}")));
-                    about && line.contains(self.name(run)) && (line.contains(" fewer ") || line.contains(" slower "))
-                };
-                if !all.iter().any(|line| tells(&line)) {
-                    self.problems.push(format!("not told: {whose:?} {key} {from} -> {to} under {}", self.name(run)));
-                }
-            }
-        }
-    }
-
-    fn starves(&mut self, line: &str, head: &str) {
-        let Some((whom, name)) = split(head, &[" pays under ", " pay under "]) else {
-            return self.problem(line, "names nobody");
-        };
-        let (Some(run), Some(whose)) = (self.run(name), self.whose(whom)) else {
+    fn starves(&mut self, line: &str, told: Told<'_>) {
+        let (Some(run), Some(whose)) = (self.run(told.name), self.whose(told.whom)) else {
             return self.problem(line, "names nobody");
         };
         if self.of(run, whose, "requests").is_some() || self.of(self.base, whose, "requests").is_none() {
@@ -653,7 +540,7 @@ impl Read<'_> {
                 && speeds.len() == 4
                 && shown.iter().zip(&speeds).all(|(a, b)| (a - b).abs() <= if *b < 9.95 { 0.0051 } else { 0.51 });
             let (low, high) = speeds.iter().fold((f64::MAX, 0.0f64), |(low, high), &one| (low.min(one), high.max(one)));
-            if !same || high < 2.0 * low && !(high > 1.01 && low < 1.0 / 1.01) {
+            if !same || high < 2.0 * low && !(high > 1.05 && low < 1.0 / 1.05) {
                 self.problem(line, &format!("{speeds:?}"));
             }
         }
@@ -746,6 +633,40 @@ impl Read<'_> {
     }
 }
 
-fn split<'a>(text: &'a str, by: &[&str]) -> Option<(&'a str, &'a str)> {
-    by.iter().find_map(|by| text.split_once(by))
+/// A sentence about what changes for somebody.
+#[derive(Clone, Copy)]
+struct Told<'a> {
+    /// The scheduler.
+    name: &'a str,
+    whom: &'a str,
+    changes: &'a str,
+    /// Whether the first change has to be for the better, or for the worse.
+    gains: Option<bool>,
+}
+
+/// Reads `mine wins for web: ...`, `web's reads pay under mine: ...` and the like.
+fn told(line: &str) -> Option<Told<'_>> {
+    let split = |text: &'static [&str], head| text.iter().find_map(|by| str::split_once(head, by));
+    let (head, changes) = line.split_once(": ")?;
+    if let Some((name, whom)) = head.split_once(" wins for ") {
+        return Some(match whom.split_once("; next is ") {
+            Some((whom, name)) => Told { name, whom, changes, gains: Some(false) },
+            None => Told { name, whom, changes, gains: Some(true) },
+        });
+    }
+    if let Some((whom, name)) = split(&[" gains under ", " gain under "], head) {
+        return Some(Told { name, whom, changes, gains: Some(true) });
+    }
+    const OTHERS: [&str; 8] = [
+        " pays under ",
+        " pay under ",
+        " pays in p99 under ",
+        " pay in p99 under ",
+        " is slower under ",
+        " are slower under ",
+        " is alike under ",
+        " are alike under ",
+    ];
+    let (whom, name) = split(&OTHERS, head)?;
+    Some(Told { name: name.trim_end_matches(" with this seed"), whom, changes, gains: None })
 }

@@ -203,7 +203,8 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// Gains and losses, the largest first; after each what its requests disagree in.
+    /// Gains and losses, those of the winner before those of other schedulers, of either the tenants before their parts, and of these the largest
+    /// first; after each what its requests disagree in.
     fn gains_and_losses(&self) -> Vec<Finding> {
         let mut found: Vec<(usize, usize, Finding)> = Vec::new();
         for effect in &self.effects {
@@ -211,7 +212,14 @@ impl<'a> Judged<'a> {
                 found.push((effect.run, effect.case, finding));
             }
         }
-        found.sort_by(|a, b| b.2.size.total_cmp(&a.2.size));
+        let group = |run: usize, case: usize, kind: FindingKind| {
+            let of_winner = run == self.winner || kind == FindingKind::ReferenceWins;
+            (!of_winner, !self.cases[case].is_tenant())
+        };
+        found.sort_by(|a, b| {
+            let groups = group(a.0, a.1, a.2.kind).cmp(&group(b.0, b.1, b.2.kind));
+            groups.then(b.2.size.total_cmp(&a.2.size))
+        });
         let (mut told, mut all) = (Vec::new(), Vec::new());
         for (run, case, finding) in found {
             // Of other schedulers it is told with --full.
@@ -294,13 +302,17 @@ impl<'a> Judged<'a> {
     fn of_part(&self, effect: &Effect, whole: usize) -> Option<FindingKind> {
         let of_whole = self.effect(whole, effect.run);
         let (judged, size) = of_whole.map_or((1.0, 1.0), |whole| (whole.judged(), whole.size()));
-        let says_more = effect.size() >= LARGE * size;
         if effect.is_worse() {
+            // A loss that the whole does not have, or has less than half as much.
+            let says_more = effect.changes.iter().filter(|change| change.factor < 1.0).any(|change| {
+                let same = of_whole.and_then(|whole| whole.changes.iter().find(|one| one.measure == change.measure));
+                same.is_none_or(|same| same.factor >= 1.0 || change.size() >= LARGE * same.size())
+            });
             let is_loop = self.cases[effect.case].is_loop;
             let kind = if is_loop { FindingKind::PartSlower } else { FindingKind::PartPays };
             return (judged >= 1.0 || says_more).then_some(kind);
         }
-        (judged <= 1.0 || says_more).then_some(FindingKind::Gains)
+        (judged <= 1.0 || effect.size() >= LARGE * size).then_some(FindingKind::Gains)
     }
 
     /// Whether the scheduler compared with wins, for this case too, and `run` comes next.

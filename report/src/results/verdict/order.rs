@@ -7,10 +7,13 @@ pub(super) const LINES: usize = 12;
 /// Gains and losses that come before what is said of other things.
 const FIRST: usize = 6;
 
-/// Leaves at most [`LINES`] findings on the first screen, among them what the winner's largest gain and largest loss are; their order stays.
+/// Leaves at most [`LINES`] findings on the first screen, among them the winner's largest gain and largest loss, the first loss under another scheduler
+/// and the largest loss of all; their order stays.
 pub(super) fn choose(found: &mut [Finding], winner: &str) {
     let mut ranked: Vec<(usize, usize)> = Vec::new();
-    let (mut won, mut paid, mut told, mut asides) = (0, 0_u32, 0, 0);
+    let losses = found.iter().enumerate().filter(|(_, one)| one.is_on_first_screen && is_loss(one.kind));
+    let largest = losses.rev().max_by(|a, b| a.1.size.total_cmp(&b.1.size)).map(|(number, _)| number);
+    let (mut won, mut paid, mut others, mut told, mut asides) = (0, 0, 0, 0, 0);
     for (number, finding) in found.iter().enumerate().filter(|(_, finding)| finding.is_on_first_screen) {
         let rank = match finding.kind {
             FindingKind::NothingCompleted
@@ -25,8 +28,10 @@ pub(super) fn choose(found: &mut [Finding], winner: &str) {
             }
             FindingKind::Pays | FindingKind::PartPays | FindingKind::Starves => {
                 told += 1;
-                paid += u32::from(finding.scheduler.as_deref() == Some(winner));
-                if paid == 1 && finding.scheduler.as_deref() == Some(winner) { 0 } else { after(told) }
+                let (count, rank) =
+                    if finding.scheduler.as_deref() == Some(winner) { (&mut paid, 0) } else { (&mut others, 1) };
+                *count += 1;
+                if *count == 1 { rank } else { after(told) }
             }
             FindingKind::Run | FindingKind::PartSlower | FindingKind::Gains | FindingKind::AlikeHere => {
                 told += 1;
@@ -45,12 +50,16 @@ pub(super) fn choose(found: &mut [Finding], winner: &str) {
                 if asides <= 4 { 3 } else { 5 }
             }
         };
-        ranked.push((rank, number));
+        ranked.push((if largest == Some(number) { rank.min(1) } else { rank }, number));
     }
     ranked.sort_unstable();
     for &(_, number) in ranked.iter().skip(LINES) {
         found[number].is_on_first_screen = false;
     }
+}
+
+fn is_loss(kind: FindingKind) -> bool {
+    matches!(kind, FindingKind::Pays | FindingKind::PartPays | FindingKind::PartSlower | FindingKind::Starves)
 }
 
 /// The rank of the gain or loss with this number.

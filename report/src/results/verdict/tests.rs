@@ -172,6 +172,10 @@ fn a_part_of_a_flow_may_pay() {
     assert!(!has(&summary, FindingKind::NobodyPays));
     let text = only(&summary, FindingKind::PartPays).text;
     assert!(text.starts_with("web's writes pay under mine: mean 50% slower than under fcfs ("), "{text}");
+    // The whole is larger and is told first.
+    let found = lines(&summary);
+    let at = |text: &str| found.iter().position(|line| line.starts_with(text)).expect(text);
+    assert!(at("mine wins for web: ") < at("web's reads gain under mine: mean 10x faster"), "{found:?}");
 }
 
 fn two() -> Vec<FlowInfo> {
@@ -265,15 +269,9 @@ fn the_tail_is_judged_beside_the_mean() {
 #[test]
 fn the_baseline_can_win() {
     let found = lines(&two_flows(&[("sprinkler", 10, 22), ("fcfs", 330, 20), ("mine", 40, 22)]));
-    assert!(
-        found[0].starts_with("web pays under fcfs: mean 33x slower than under sprinkler ("),
-        "largest first: {found:?}"
-    );
-    assert!(
-        found[1].starts_with("web pays under mine: mean 4.0x slower")
-            || found[1].starts_with("sprinkler wins for web; next is mine: mean 4.0x slower"),
-        "{found:?}"
-    );
+    let first = "sprinkler wins for web; next is mine: mean 4.0x slower than under sprinkler (";
+    assert!(found[0].starts_with(first), "the winner first: {found:?}");
+    assert!(found[1].starts_with("web pays under fcfs: mean 33x slower than under sprinkler ("), "{found:?}");
     assert!(
         found.iter().any(|line| line.starts_with("fcfs wins for batch: mean 9% faster than under sprinkler (")),
         "{found:?}"
@@ -288,7 +286,7 @@ fn controls_do_not_win() {
     summary.schedulers[2].control = true;
     let found = lines(&summary);
     assert!(
-        found[0].starts_with("web gains under wp-blind: ") && found[1].starts_with("mine wins for web"),
+        found[0].starts_with("mine wins for web") && found[1].starts_with("web gains under wp-blind: "),
         "{found:?}"
     );
     assert!(only(&summary, FindingKind::NobodyPays).text.starts_with("nobody pays under mine"));
@@ -416,7 +414,8 @@ fn a_commit_is_both_together() {
 fn losses_of_every_scheduler_are_told() {
     let summary = two_flows(&[("fcfs", 100, 20), ("mine", 10, 20), ("slow", 100, 3_500), ("other", 90, 30)]);
     let found = lines(&summary);
-    assert!(found[0].starts_with("batch pays under slow: mean 175x slower than under fcfs ("), "{found:?}");
+    assert!(found[0].starts_with("mine wins for web: mean 10x faster"), "the winner first: {found:?}");
+    assert!(found[1].starts_with("batch pays under slow: mean 175x slower than under fcfs ("), "{found:?}");
     assert!(!found.iter().any(|line| line.contains("under other")), "{found:?}");
     assert!(found.last().unwrap().ends_with(" more lines with --full"), "{found:?}");
     let full = Verdict::of(&summary).lines(true);
@@ -436,8 +435,8 @@ fn the_first_screen_has_at_most_twelve_lines() {
     let summary = Summary::new(made_by(), flows.clone(), runs, Vec::new());
     let found = lines(&summary);
     assert_eq!(found.len(), 13, "{found:?}");
-    assert!(found[0].starts_with("f18 pays under slow: "), "{found:?}");
-    assert!(found.iter().any(|line| line.starts_with("mine wins for f19: mean 8.3x faster")), "{found:?}");
+    assert!(found[0].starts_with("mine wins for f19: mean 8.3x faster"), "{found:?}");
+    assert!(found.iter().any(|line| line.starts_with("f18 pays under slow: ")), "{found:?}");
     assert!(found.iter().any(|line| line.starts_with("f0 pays under mine: mean 2% slower")), "{found:?}");
     let more: usize = found[12].split(' ').next().unwrap().parse().unwrap();
     assert_eq!(Verdict::of(&summary).lines(true).len(), 12 + more);
@@ -514,7 +513,21 @@ fn what_is_alike_here_may_differ_with_other_seeds() {
     assert!(found.iter().any(|line| line.starts_with(expected)), "{found:?}");
 }
 
-/// Quarters that differ twofold or in sign are told; those that do not are not.
+/// The range over seeds has one unit: percent below twofold, else factors.
+#[test]
+fn a_range_over_seeds_has_one_unit() {
+    let range = |first: u64, scale: f64| {
+        let mut summary = two_flows(&[("fcfs", 1_000, 20), ("mine", first, 20)]);
+        with_seeds(&mut summary, &[&[1.0, scale], &[1.0, 1.0], &[1.0, 1.0], &[1.0, 1.0]]);
+        let text = only(&summary, FindingKind::Wins).text;
+        text.split("), ").nth(1).unwrap().split(" over 5 seeds").next().unwrap().to_owned()
+    };
+    assert_eq!(range(480, 1.08), "1.9x to 2.1x");
+    assert_eq!(range(600, 1.5), "10% to 40%");
+    assert_eq!(range(400, 2.25), "1.11x to 2.5x");
+}
+
+/// Quarters that differ twofold or go opposite ways by more than 5 % are told; those that do not are not.
 #[test]
 fn quarters_that_disagree_are_told() {
     let quarters = |factors: [f64; 4]| {
@@ -527,7 +540,9 @@ fn quarters_that_disagree_are_told() {
     let expected =
         "in the four quarters of the run all requests are 1.00, 0.60, 0.67, 105 times as fast under mine as under fcfs";
     assert_eq!(text, expected);
-    assert!(has(&quarters([1.0, 1.0, 1.02, 0.98]), FindingKind::Uneven), "the sign differs");
+    assert!(has(&quarters([1.0, 1.0, 1.06, 0.94]), FindingKind::Uneven), "opposite ways");
+    assert!(!has(&quarters([1.0, 0.98, 0.98, 1.03]), FindingKind::Uneven), "opposite ways, by less than 5 %");
+    assert!(!has(&quarters([1.0, 1.3, 1.3, 0.96]), FindingKind::Uneven), "one of them by less than 5 %");
     assert!(!has(&quarters([1.1, 1.9, 2.1, 1.5]), FindingKind::Uneven), "less than twofold, and one way");
     assert!(has(&quarters([3.0, 6.1, 4.0, 4.0]), FindingKind::Uneven));
 }

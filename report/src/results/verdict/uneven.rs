@@ -9,6 +9,8 @@ use crate::results::summary::Summary;
 
 /// Quarters differ if one's factor is at least this many times another's.
 const TWOFOLD: f64 = 2.0;
+/// Quarters go opposite ways if one is faster and another slower by more than this share.
+const OPPOSITE: f64 = 0.05;
 /// A difference is concentrated if nine tenths of it lie in at most so many of 100 windows of time,
 const WINDOWS: u32 = 5;
 /// or in at most this share of the requests.
@@ -58,13 +60,14 @@ pub(super) fn of(summary: &Summary, case: &Case, run: usize) -> Option<Finding> 
     (!finding.figures.is_empty()).then_some(finding)
 }
 
-/// By how much the quarters of the requests differ in how many times as fast they are; 1 where that is less than twofold and all go one way.
+/// By how much the quarters of the requests differ in how many times as fast they are; 1 where that is less than twofold and they do not go
+/// opposite ways.
 fn quarters(pairs: &PairStats) -> f64 {
     let factors: Vec<f64> =
         pairs.quarters.iter().map(|quarter| speed(quarter.baseline_mean_ns, quarter.mean_ns)).collect();
     let most = factors.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let least = factors.iter().copied().fold(f64::MAX, f64::min);
-    let opposite = most > 1.0 + TOLERANCE && least < 1.0 / (1.0 + TOLERANCE);
+    let opposite = most > 1.0 + OPPOSITE && least < 1.0 / (1.0 + OPPOSITE);
     let differ = factors.len() > 1 && (most >= TWOFOLD * least || opposite);
     if differ { most / least } else { 1.0 }
 }

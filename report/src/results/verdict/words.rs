@@ -168,18 +168,25 @@ fn plain(factor: f64) -> String {
     if factor < 2.0 { format!("{factor:.2}x") } else { format!("{}x", times(factor)) }
 }
 
-/// `33x to 127x`, `5% to 10%`.
+/// `33x to 127x`, `1.9x to 2.0x`, `5% to 10%`: in percent if both ends are below twofold, else as factors.
 fn between(range: SeedRange, is_better: bool, measure: Compared) -> String {
-    let of = |factor: f64| {
-        let factor = if is_better { factor } else { 1.0 / factor };
-        let text = if matches!(measure, Compared::Mean | Compared::P99) { faster(factor) } else { more(factor) };
-        text.split(' ').next().unwrap_or_default().to_owned()
+    let of = |size: f64| {
+        let factor = if is_better { size } else { 1.0 / size };
+        match measure {
+            Compared::WriteAmplification => format!("{:.0}%", 100.0 * (size - 1.0)),
+            // With one digit such a factor would be 1.0 or 1.1.
+            _ if range.high >= FAR && size < 1.15 => format!("{size:.2}x"),
+            _ if range.high >= FAR => format!("{}x", times(size)),
+            Compared::Mean | Compared::P99 => first_word(&faster(factor)),
+            Compared::Rate => first_word(&more(factor)),
+        }
     };
-    let [low, high] = match measure {
-        Compared::WriteAmplification => [range.low, range.high].map(|factor| format!("{:.0}%", 100.0 * (factor - 1.0))),
-        _ => [range.low, range.high].map(of),
-    };
+    let [low, high] = [range.low, range.high].map(of);
     if low == high { low } else { format!("{low} to {high}") }
+}
+
+fn first_word(text: &str) -> String {
+    text.split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// A run by itself.
