@@ -5,7 +5,7 @@
 //! the host's those used before these. So every lookup has one right answer. A dirty entry that makes room owes a program of its translation
 //! page, which must wait by the end of the instant, or a read of the page, behind which it comes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flashlane_core::Lpn;
 use flashlane_core::event::EntryAt;
@@ -27,7 +27,7 @@ struct Entry {
 #[derive(Default, Debug)]
 struct TranslationPage {
     held: u32,
-    dirty: FxHashSet<u32>,
+    dirty: BTreeSet<u32>,
     /// A dirty entry of it has made room, and no program has been made since; whether it must be read first.
     owes: Option<bool>,
     /// Its reads that have not ended, and its programs that wait and that run.

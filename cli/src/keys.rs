@@ -309,7 +309,7 @@ mod tests {
             }
         }
         let unused = |flag: &&str| commands.iter().all(|(_, options)| !options.iter().any(|option| option == flag));
-        assert_eq!(VALUES.iter().map(|row| row.0).find(|flag| unused(&flag)), None);
+        assert_eq!(VALUES.iter().map(|row| row.0).find(|flag| unused(flag)), None);
     }
 
     fn made(folder: &Path, command: &str, words: &[&str]) -> Result<Scenario, String> {

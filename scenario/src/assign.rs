@@ -58,12 +58,15 @@ impl Given {
     }
 }
 
+/// Paths as errors name them, each with the option that gave it.
+pub(super) type GivenPaths = Vec<(String, &'static str)>;
+
 /// The document of `text` with the keys that are `given`, and the paths as errors name them, each with its option. What is given below a
 /// key acts whether it stands before or after that key.
 ///
 /// # Errors
 /// No such key, a value that is none of its, or one key with two values.
-pub(super) fn assigned(text: &str, given: &[Given]) -> Result<(Document, Vec<(String, &'static str)>), ScenarioError> {
+pub(super) fn assigned(text: &str, given: &[Given]) -> Result<(Document, GivenPaths), ScenarioError> {
     let mut table: Table = text.parse().unwrap_or_default();
     let mut document = Document::default();
     let mut inner_last: Vec<&Given> = given.iter().collect();

@@ -567,7 +567,7 @@ impl Read<'_> {
     /// Write amplification.
     fn pages(&mut self, line: &str) {
         let inside = line.split_once("write amplification ").map_or("", |(_, rest)| rest);
-        let mut values = inside.split([')', ' ']).filter_map(|text| parse(text));
+        let mut values = inside.split([')', ' ']).filter_map(parse);
         let shown = [values.next(), values.next()];
         let found = list(self.json, "/schedulers").iter().position(|run| {
             let name = run["name"].as_str().unwrap_or_default();

@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn quarters_and_places_are_those_of_the_pairs() {
         let late = |id: u64| id >= 980;
-        let op = |id: u64| if id % 2 == 0 { Op::Read } else { Op::Write };
+        let op = |id: u64| if id.is_multiple_of(2) { Op::Read } else { Op::Write };
         let base: Vec<_> = (0..1_000).map(|id| (id, op(id), 1, if late(id) { 100_000 } else { 10_000 })).collect();
         let own: Vec<_> = (0..1_000).map(|id| (id, op(id), 1, if late(id) { 1_000 } else { 10_100 })).collect();
         let pairs = paired(&base, &own);

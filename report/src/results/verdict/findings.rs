@@ -356,7 +356,7 @@ impl<'a> Judged<'a> {
                 })
                 .into();
             finding.changes.push(change);
-            let is_on_first_screen = run == self.winner && is_worse || is_worse && size >= LARGE;
+            let is_on_first_screen = is_worse && (run == self.winner || size >= LARGE);
             is_told.then_some(Finding { size, is_on_first_screen, ..finding })
         };
         let mut found: Vec<Finding> = runs.filter_map(finding).collect();

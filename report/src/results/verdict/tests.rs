@@ -619,12 +619,10 @@ fn a_run_alone_and_a_run_of_nothing_have_verdicts() {
     // Trims alone are requests.
     let mut trims = one_flow(40_000, 0.5, &[("fcfs", 10)]);
     set_commands(&mut trims.schedulers[0], 20_000.0, 0.0);
-    for figures in [&mut trims.schedulers[0].total] {
-        (figures.all, figures.read, figures.write) = (None, None, None);
-        figures.commands.as_mut().unwrap().flush = None;
-    }
-    let figures = trims.schedulers[0].total.clone();
-    trims.schedulers[0].flows[0].figures = figures;
+    let figures = &mut trims.schedulers[0].total;
+    (figures.all, figures.read, figures.write) = (None, None, None);
+    figures.commands.as_mut().unwrap().flush = None;
+    trims.schedulers[0].flows[0].figures = figures.clone();
     assert_eq!(lines(&trims), ["trims: mean 20.00 µs, p99 40.00 µs"]);
 }
 

@@ -81,7 +81,7 @@ pub(super) fn speed(from: f64, to: f64) -> f64 {
 fn is_concentrated(pairs: &PairStats, found: &Concentration) -> bool {
     let differs = pairs.improvement_percent.is_some_and(|percent| {
         let ratio = 1.0 - percent / 100.0;
-        ratio > 1.0 + TOLERANCE || ratio < 1.0 / (1.0 + TOLERANCE)
+        !(1.0 / (1.0 + TOLERANCE)..=1.0 + TOLERANCE).contains(&ratio)
     });
     differs && (is_in_few_windows(pairs, found) || found.requests as f64 <= SHARE * pairs.requests as f64)
 }
