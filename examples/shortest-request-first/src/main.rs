@@ -46,6 +46,8 @@ mod tests {
     const SCENARIO: &str = r#"
 name = "small-and-large"
 schedulers = ["fr-fcfs", "shortest-request-first"]
+[run]
+collect = "atomic"
 [device]
 preset = "flin-isca18"
 geometry = { channels = 2, chips_per_channel = 2, blocks_per_plane = 64, pages_per_block = 32 }

@@ -68,7 +68,9 @@ fn quarters(pairs: &PairStats) -> f64 {
     let most = factors.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let least = factors.iter().copied().fold(f64::MAX, f64::min);
     let opposite = most > 1.0 + OPPOSITE && least < 1.0 / (1.0 + OPPOSITE);
-    let differ = factors.len() > 1 && (most >= TWOFOLD * least || opposite);
+    // A quarter in which none of these requests came has no factor, so nothing is told.
+    let all_have = factors.len() > 1 && pairs.quarters.iter().all(|quarter| quarter.requests > 0);
+    let differ = all_have && (most >= TWOFOLD * least || opposite);
     if differ { most / least } else { 1.0 }
 }
 
