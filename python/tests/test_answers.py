@@ -110,7 +110,9 @@ class UserFirst(fl.Collect):
 
 def test_each_changes_its_decision_and_they_mix() -> None:
     mix = {"name": "mine", "base": "sprinkler", "place": MostPages, "order": ShortFirst, "preempt": Always, "collect": UserFirst}
-    result = fl.compare(FULL, schedulers=["fr-fcfs", MostPages, ShortFirst, UserFirst, mix], audit=True)
+    # Collection goes first where a scheduler leaves that open, so that users first is another decision.
+    chosen = ["fr-fcfs", MostPages, ShortFirst, UserFirst, mix]
+    result = fl.compare(FULL, schedulers=chosen, audit=True, set={"run.collect": "atomic"})
     runs = result.summary.schedulers
     assert [run.name for run in runs] == ["fr-fcfs", "most-pages", "short-first", "user-first", "mine"]
     assert all(run.total.completed == 4000 for run in runs)

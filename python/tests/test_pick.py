@@ -93,9 +93,9 @@ def test_each_run_has_an_instance_of_its_own() -> None:
             self.count += 1
             return 0
 
-    fl.compare(DOCUMENT, schedulers=[Counts, "fcfs"])
-    # The shared run and one for each flow alone.
-    assert len(Counts.made) == 3 and all(one.count > 0 for one in Counts.made)
+    fl.compare(DOCUMENT, schedulers=[Counts, "fcfs"], seeds=2)
+    # The shared run, one for each flow alone, and the shared run under another seed.
+    assert len(Counts.made) == 4 and all(one.count > 0 for one in Counts.made)
     own = Again()
     assert fl.run(DOCUMENT, scheduler=own).summary.schedulers[0].name == "again"
 
