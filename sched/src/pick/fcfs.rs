@@ -37,3 +37,41 @@ impl Pick for Fcfs {
         if self.widen { widen(board, lead, group) } else { group.push(board, lead) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pick::testing::begins;
+    use Scope::{Any, Reads};
+
+    #[test]
+    fn the_older_of_the_oldest_read_and_the_oldest_write_goes() {
+        let table = [
+            ("r3 w1", Any, "w1", "an older write goes before a read"),
+            ("r1 w3", Any, "r1", "an older read goes before a write"),
+            ("w1 w2", Any, "w1", "of writes the oldest goes"),
+            ("r1 r2", Any, "r1", "of reads the oldest goes"),
+            ("w2", Any, "w2", "a write goes if no read waits"),
+            ("w1! w2 r3", Any, "w2", "a write behind an older one of its page is passed over"),
+            ("w1! r3", Any, "r3", "a write behind an older one of its page is passed over"),
+            ("r3 w1", Reads, "r3", "in a pause only reads go"),
+            ("w1", Reads, "", "in a pause only reads go"),
+            ("", Any, "", "of nothing nothing goes"),
+        ];
+        begins(Fcfs::new(true), &table);
+        begins(Fcfs::new(false), &table);
+    }
+
+    #[test]
+    fn companions_join_if_asked_for() {
+        begins(Fcfs::new(false), &[("r1 r2/1", Any, "r1", "one at a time")]);
+        begins(
+            Fcfs::new(true),
+            &[
+                ("r1 r2/1", Any, "r1 r2/1", "a read of another plane joins"),
+                ("r1 r2 r3/1", Any, "r1 r3/1", "one of the same plane does not"),
+                ("w1 r2/1", Any, "w1", "nor does one of another kind"),
+            ],
+        );
+    }
+}

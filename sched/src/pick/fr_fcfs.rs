@@ -40,3 +40,29 @@ impl Pick for FrFcfs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pick::testing::begins;
+    use Scope::{Any, Reads};
+
+    /// Writes go first while more than two wait.
+    #[test]
+    fn reads_go_first_until_more_writes_wait_than_the_share() {
+        begins(
+            FrFcfs::new(FillTrigger::new(50, 4)),
+            &[
+                ("w1 w2 r9", Any, "r9", "at the share reads go first"),
+                ("w1 w2 w3 r9", Any, "w1", "above the share writes go first, the oldest of them"),
+                ("r1 w2 w3 w4", Any, "w2", "above the share writes go before older reads too"),
+                ("w1! w2! w3! r9", Any, "r9", "above the share a read goes if no write can"),
+                ("r1 r2", Any, "r1", "of reads the oldest goes"),
+                ("w1", Any, "w1", "a write goes if no read waits"),
+                ("w1 w2 w3 r9", Reads, "r9", "in a pause only reads go, however many writes wait"),
+                ("w1 w2 w3", Reads, "", "in a pause only reads go"),
+                ("w1 w2/1 w3 r9", Any, "w1 w2/1", "a write of another plane joins"),
+            ],
+        );
+    }
+}

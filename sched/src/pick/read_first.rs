@@ -25,3 +25,26 @@ impl Pick for ReadFirst {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pick::testing::begins;
+    use Scope::{Any, Reads};
+
+    #[test]
+    fn reads_go_before_older_writes() {
+        begins(
+            ReadFirst,
+            &[
+                ("w1 r9", Any, "r9", "a read goes before an older write"),
+                ("r1 r2", Any, "r1", "of reads the oldest goes"),
+                ("w1 w2", Any, "w1", "of writes the oldest goes"),
+                ("w1! w2", Any, "w2", "a write behind an older one of its page is passed over"),
+                ("w1 r2 r3/1", Any, "r2 r3/1", "a read of another plane joins"),
+                ("w1", Reads, "", "in a pause only reads go"),
+                ("", Any, "", "of nothing nothing goes"),
+            ],
+        );
+    }
+}

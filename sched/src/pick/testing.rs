@@ -1,9 +1,11 @@
 //! A board with one unit, for the tests of answers.
 
+use alloc::string::String;
 use alloc::vec;
+use alloc::vec::Vec;
 
 use flashlane_core::board::{Board, Command, Facts, Service};
-use flashlane_core::decide::PageWrite;
+use flashlane_core::decide::{Group, PageWrite, Pick, Scope};
 use flashlane_core::geometry::{Geometry, UnitKind};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Duration, Lpn, PlaneId, Time, Transaction, TxnId, UnitId};
@@ -80,4 +82,35 @@ fn put(board: &mut Board, op: FlashOp, serial: u32, slot: u8, request: u32) -> T
     let queue = board.txn(id).queue;
     board.link(id, queue, TxnId::NONE);
     id
+}
+
+/// What an answer begins next at a chip of two planes, in the words in which `waiting` says what waits there: `r3` is a read and `w1` a write, with their
+/// ages, in the order of the queue; `/1` puts one on the second plane, and `!` marks a write behind an older one of its page.
+pub(crate) fn picked(answer: &mut dyn Pick, waiting: &str, scope: Scope) -> String {
+    let mut board = board(1, 2);
+    board.planes.iter_mut().for_each(|plane| plane.has_free_page = true);
+    let words: Vec<&str> = waiting.split_whitespace().collect();
+    for (word, i) in words.iter().zip(0..) {
+        let op = if word.starts_with('r') { FlashOp::Read } else { FlashOp::Program };
+        let age: String = word[1..].chars().take_while(char::is_ascii_digit).collect();
+        let id = put(&mut board, op, age.parse().expect("an age"), u8::from(word.contains("/1")), i);
+        if word.ends_with('!') {
+            board.txn_mut(id).blocked_by = id;
+        }
+    }
+    let mut group = Group::new();
+    answer.pick(&board, UnitId(0), scope, &mut group);
+    let begun: Vec<&str> = group.members().iter().map(|id| words[id.index()]).collect();
+    begun.join(" ")
+}
+
+/// Holds an answer to a table: what waits, what it may take, what it begins, and the rule that says so.
+pub(crate) fn begins(mut answer: impl Pick, table: &[(&str, Scope, &str, &str)]) {
+    for &(waiting, scope, begun, rule) in table {
+        assert_eq!(
+            picked(&mut answer, waiting, scope),
+            begun,
+            "{rule}; what waits: {waiting}, of which {scope:?} may go"
+        );
+    }
 }
