@@ -150,7 +150,7 @@ impl Ages {
     }
 
     /// A transaction begins. If it is the first of its command, nothing older was the first of a queue of the unit. `waits_first` gives the oldest
-    /// waiting write of a page; `goes` tells of a plane whether it could take a write, and `paused` whether the unit serves nothing but reads.
+    /// waiting write of a page, `goes` whether a plane can take a write now, and `paused` whether the unit may serve reads only.
     pub(super) fn dispatched(
         &mut self,
         (serial, txn): (u64, &Txn),

@@ -56,11 +56,11 @@ pub(super) struct Held {
     pages: FxHashMap<u32, TranslationPage>,
     /// Lookups of each page that found its entry elsewhere and wait for it.
     awaited: FxHashMap<u32, u32>,
-    /// Pages whose entries were used at this instant.
+    /// Logical pages whose map entries were used at this instant.
     used_now: FxHashSet<u32>,
     /// Translation pages of which something has changed at this instant.
     changed: Vec<u32>,
-    /// With one-shot programs a translation page may wait with pages of others whose entries must come first.
+    /// Whether the device has one-shot programs: then a translation page may share a wordline with pages that still wait for their map entries.
     gathers: bool,
 }
 
@@ -209,7 +209,7 @@ impl Held {
         }
     }
 
-    /// A read of a translation page ended, of so many bytes.
+    /// A read of `bytes` of a translation page ended.
     pub(super) fn read_ended(&mut self, page: Lpn, bytes: u64) {
         let Some(number) = self.number(page) else { return };
         let whole = bytes >= self.page_bytes;

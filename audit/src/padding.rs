@@ -48,7 +48,7 @@ pub(super) struct Padding {
     /// Pages of writes with FUA in the device, by request; and when one of a page was there last.
     fua: FxHashMap<u64, Vec<Lpn>>,
     fua_at: FxHashMap<Lpn, Time>,
-    /// When a page was last trimmed whose program waited.
+    /// When a page that waited for its program was last trimmed.
     trimmed_at: Option<Time>,
     /// Programs that begin at this instant, and wordlines that are padded.
     begins: Vec<Begins>,

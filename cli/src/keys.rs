@@ -294,7 +294,7 @@ mod tests {
         named.filter(|(_, options)| options.iter().any(|option| option == "--set")).collect()
     }
 
-    /// An option that nobody listed fails here: say which key it stands for, or that it stands for none.
+    /// Every option of a command is in the list with the key it stands for, or among those that stand for none. A new option must be added to one of them.
     #[test]
     fn every_option_is_listed_with_its_key_or_as_about_none() {
         let commands = commands();

@@ -133,7 +133,9 @@ impl EventCounts {
 
     /// Of what is spoken, if not of the whole trace.
     fn part(&self) -> String {
-        if self.is_whole { String::new() } else { format!("of its first {} MiB: ", TEXT >> 20) }
+        let counted =
+            self.devices.iter().flat_map(|(_, counts)| counts).chain(self.others.iter().map(|(_, count)| count));
+        if self.is_whole { String::new() } else { format!("of its first {} events: ", counted.sum::<u64>()) }
     }
 
     /// The actions with their counts, `except` one.

@@ -120,17 +120,9 @@ fn figures(parts: &Parts) -> FlowStats {
 
 /// All flows together; of a single flow its own.
 fn total(flows: &[Parts]) -> FlowStats {
-    let kinds = [
-        RequestKind::Read,
-        RequestKind::Write,
-        RequestKind::FuaWrite,
-        RequestKind::Trim,
-        RequestKind::WriteZeroes,
-        RequestKind::Flush,
-    ];
     let of =
         |kind: RequestKind| together(flows.iter().flatten().filter(|(one, _)| *one == kind).map(|(_, stats)| stats));
-    figures(&kinds.into_iter().filter_map(|kind| Some((kind, of(kind)?))).collect())
+    figures(&RequestKind::COUNTED.into_iter().filter_map(|kind| Some((kind, of(kind)?))).collect())
 }
 
 fn pairs(draw: &mut Draw, from: &ResponseStats, to: &ResponseStats) -> PairStats {
