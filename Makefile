@@ -30,7 +30,7 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) run --quiet --locked -p xtask -- tidy
-	@$(CARGO) metadata --quiet --locked --format-version 1 --manifest-path python/Cargo.toml > /dev/null
+	@$(CARGO) metadata --quiet --locked --format-version 1 --manifest-path faces/python/Cargo.toml > /dev/null
 
 test:
 	@tools/setup.sh rust browser axe python valgrind fio disks $(if $(filter 1,$(NIGHTLY)),guest)

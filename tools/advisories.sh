@@ -1,5 +1,5 @@
 #!/bin/sh
-# Are versions in Cargo.lock and python/Cargo.lock known to be vulnerable? tools/advisories.sh [--record]
+# Are versions in Cargo.lock and faces/python/Cargo.lock known to be vulnerable? tools/advisories.sh [--record]
 #
 # Asks the RustSec database where it can be reached, with cargo-audit, which is put into target/tools if it is missing. Where
 # neither can be had, one line says that nothing was checked, after a few seconds at most, and when it last was: that is no
@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 database=https://github.com/RustSec/advisory-db
-locks="Cargo.lock python/Cargo.lock"
+locks="Cargo.lock faces/python/Cargo.lock"
 tools=target/tools
 last=tools/advisories.last
 record=${1:-}

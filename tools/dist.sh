@@ -39,8 +39,8 @@ tar -czf "$out/$name.tar.gz" "$name"
 # The wheel.
 cd "$root"
 python3 -m venv "$work/build"
-"$work/build/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r python/requirements.txt
-"$work/build/bin/python" -m maturin build --quiet --release --locked -m python/Cargo.toml -o "$out"
+"$work/build/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r faces/python/requirements.txt
+"$work/build/bin/python" -m maturin build --quiet --release --locked -m faces/python/Cargo.toml -o "$out"
 
 # Tried where nothing else is: no compiler on the path, no repository.
 clean=$work/clean

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of drive_of_today.py: what is kept, by which build, and how figures become ratios, intervals and marks. Run by cli/tests/all/drive_of_today.rs."""
+"""Tests of drive_of_today.py: what is kept, by which build, and how figures become ratios, intervals and marks. Run by faces/cli/tests/all/drive_of_today.rs."""
 
 import concurrent.futures, json, math, sys, tempfile, unittest
 from pathlib import Path

@@ -1,6 +1,6 @@
 //! Finds what the papers' clones need and their papers do not print, and prints it as the data file that is stored.
 //!
-//! Owns the searches, which nothing that is shipped needs. Promises the stored file of `scenario/data` for each name (README.md beside it).
+//! Owns the searches, which nothing that is shipped needs. Promises the stored file of `lab/scenario/data` for each name (README.md beside it).
 
 mod slacker_bursts;
 mod slacker_rates;

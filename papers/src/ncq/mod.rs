@@ -1,6 +1,6 @@
 //! NCQ scheduling, IEICE ELEX 2015: the experiments of model 5.2.
 //!
-//! Owns what is run; claims and published values are in `papers/ncq/claims.toml`, the workloads in `scenario/data/ncq-table2.csv`.
+//! Owns what is run; claims and published values are in `papers/ncq/claims.toml`, the workloads in `lab/scenario/data/ncq-table2.csv`.
 
 mod aging;
 mod load;

@@ -9,7 +9,7 @@ use flashlane_sim::{Options, compare};
 /// Runs a scenario of a paper with these parts of its text changed.
 #[track_caller]
 fn runs(path: &str, changes: &[(&str, &str)]) -> Vec<SchedulerResult> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../papers").join(path);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(".").join(path);
     let mut text = std::fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
     for (from, to) in changes {
         assert_eq!(text.matches(from).count(), 1, "{from}");

@@ -9,7 +9,7 @@ use flashlane_sim::{Options, compare};
 /// These rows of a scenario of FLIN's, in this many milliseconds and with `change` applied.
 #[track_caller]
 fn rows(name: &str, ms: u64, rows: &[&str], change: impl Fn(&mut Document)) -> Vec<SchedulerResult> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../papers/flin/scenarios").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("flin/scenarios").join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
     let mut document: Document = toml::from_str(&text).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
     (document.run.duration_ms, document.run.warm_up_ms) = (Some(ms), Some(ms / 10));

@@ -7,7 +7,7 @@ use flashlane_scenario::Scenario;
 
 #[test]
 fn every_scenario_of_a_paper_checks() {
-    let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../papers");
+    let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join(".");
     let mut checked = 0;
     for paper in PAPERS {
         let folder = papers.join(paper.name).join("scenarios");
