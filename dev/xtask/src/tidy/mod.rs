@@ -22,7 +22,6 @@ mod reexports;
 pub(crate) mod repo;
 mod size;
 mod toolchain;
-mod vocabulary;
 mod words;
 
 /// A rule.
@@ -80,11 +79,6 @@ const RULES: &[Rule] = &[
         name: "followers",
         asks: "a `match` over device events lists those it ignores: no wildcard",
         check: followers::check,
-    },
-    Rule {
-        name: "vocabulary",
-        asks: "nothing of dev/xtask/vocabulary.toml: names, keys and sentences for which the field has other terms",
-        check: vocabulary::check,
     },
     Rule { name: "test-programs", asks: "a crate has one program of integration tests", check: programs::check },
     Rule { name: "words", asks: "no machine paths, unfinished-work markers or ignored tests", check: words::check },
