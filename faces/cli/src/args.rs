@@ -12,7 +12,7 @@ mod sweep;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use flashlane_sim::processor;
 
@@ -246,17 +246,6 @@ Examples:
   flashlane paper flin --experiment E8 --jobs 2")]
     Paper(PaperArgs),
 
-    /// Measures on this machine what ways of waiting for I/O cost, beside real threads
-    #[command(after_help = "\
-Examples:
-  flashlane oslab                               forty seconds, no privileges needed
-  flashlane oslab --seconds 120 --out results/oslab
-  flashlane oslab --device flin-isca18 --threads 2
-
-A simulated SSD runs under the wall clock on one CPU. On another a thread reads and writes, and waits by sleeping, by spinning,
-or until it is woken early, beside threads that burn CPU time or do I/O. What the machine does not allow is listed.")]
-    Oslab(OslabArgs),
-
     /// Checks a scenario without running it, and prints its device, flows, schedulers and memory
     #[command(
         override_usage = "flashlane check [OPTIONS] <SCENARIO.toml | --trace FILE>",
@@ -310,34 +299,6 @@ Examples:
         /// The shell
         shell: Shell,
     },
-}
-
-/// How ways of waiting are measured.
-#[derive(Args, Debug)]
-pub struct OslabArgs {
-    /// Seconds in all, about; default 40
-    #[arg(long, value_name = "N")]
-    pub seconds: Option<u32>,
-
-    /// Length of a slot, in which one way of waiting is measured, ms; default 120
-    #[arg(long, value_name = "N")]
-    pub slot_ms: Option<u32>,
-
-    /// Threads in the background; default 4
-    #[arg(long, value_name = "N")]
-    pub threads: Option<u32>,
-
-    /// Percent of the I/Os that are writes; default 10
-    #[arg(long, value_name = "N")]
-    pub write_percent: Option<u32>,
-
-    /// The device that is simulated; default cosmos-openssd
-    #[arg(long, value_name = "NAME")]
-    pub device: Option<String>,
-
-    /// Writes oslab.json, with every slot, and the page oslab.html into this folder
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
 }
 
 /// Commands about trace files.

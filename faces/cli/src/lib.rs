@@ -18,7 +18,6 @@ mod init;
 mod keys;
 mod man;
 mod memory;
-mod oslab;
 mod outputs;
 mod paper;
 mod plan;
@@ -99,7 +98,6 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Serve(args) => serve::act(&args),
         Command::Ctl(args) => serve::control(&args),
         Command::Paper(args) => paper::act(&args),
-        Command::Oslab(args) => oslab::act(&args),
         Command::Trace(command) => traces::act(command),
         Command::Schedulers { cost: true, .. } => cost::show(),
         Command::Schedulers { name, cost: false } => schedulers::show(name.as_deref()),

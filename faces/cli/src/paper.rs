@@ -15,7 +15,6 @@ use flashlane_sweep::Progress;
 use crate::args::PaperArgs;
 use crate::fail::Failure;
 use crate::memory;
-use crate::oslab;
 use crate::progress;
 use crate::run::rayon_threads;
 use crate::signals;
@@ -43,12 +42,6 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
         // The experiments are hundreds of short runs.
         memory::small_pages();
     }
-    if args.real && paper.name != papers::precompletion::PAPER.name {
-        return Err(Failure::Input(format!(
-            "--real: {} has nothing to measure on a machine; precompletion has",
-            paper.name
-        )));
-    }
     let store = args.out.as_deref().map(|path| store(path, args)).transpose()?;
     let begun = Instant::now();
     let progress = Progress::default();
@@ -64,29 +57,18 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
             note(damaged.trim_end());
         }
     }
-    let real = args.real.then(|| oslab::measure(&oslab_settings(args.quick))).transpose()?;
     let is_cross = paper.name == papers::cross::CROSS.name;
     let picture = if is_cross { papers::cross::picture(&result).map_err(Failure::Fault)? } else { None };
-    let measured = real.as_ref().map(|real| real.to_json());
-    let written = store.map(|store| write(&store, &result, picture.as_deref(), measured.as_deref()));
+    let written = store.map(|store| write(&store, &result, picture.as_deref()));
     let mut text = if args.tables || is_cross { papers::tables(&result) } else { String::new() };
     text.push_str(&papers::render(&result, WIDTH));
-    if let Some(real) = &real {
-        let _ = write!(text, "\n{}", flashlane_oslab::render(real));
-    }
     // The claims are printed even if the results cannot be written: the runs may have taken hours.
     print(&text)?;
     Ok(written.transpose().map(drop)?)
 }
 
-/// Writes the results beside the runs. What a machine was found to do has a file of its own: results.json has the same bytes
-/// everywhere.
-fn write(
-    store: &Store,
-    result: &PaperResult,
-    picture: Option<&str>,
-    measured: Option<&str>,
-) -> Result<(), OutputError> {
+/// Writes the results beside the runs.
+fn write(store: &Store, result: &PaperResult, picture: Option<&str>) -> Result<(), OutputError> {
     let figures = StoredMeasurements::from(result);
     let file = figures.made.file();
     let claims = StoredClaims { made: figures.made.clone(), claims: result.claims.clone() }.to_json();
@@ -95,20 +77,12 @@ fn write(
         ("claims.json", Some(claims.as_bytes())),
         (&file, Some(&figures)),
         ("cross.svg", picture.map(str::as_bytes)),
-        ("oslab.json", measured.map(str::as_bytes)),
         ("results.json", Some(results.as_bytes())),
     ];
     files.into_iter().try_for_each(|(name, bytes)| match bytes {
         Some(bytes) => store.begin(name)?.write_whole(bytes),
         None => Ok(()),
     })
-}
-
-/// How the machine is measured beside the experiments; a look takes a third of the time.
-fn oslab_settings(quick: bool) -> flashlane_oslab::Settings {
-    let usual = flashlane_oslab::Settings::default();
-    let seconds = if quick { usual.seconds / 3 } else { usual.seconds };
-    flashlane_oslab::Settings { seconds, ..usual }
 }
 
 /// The store of the runs and the results, opened before anything runs.

@@ -17,7 +17,7 @@ const ATTEMPTS: usize = 25;
 const UNCHECKED: [&str; 2] = ["outputs", "cli"];
 
 /// Packages whose tests are not built: they say what runs cost and what this machine does, or there are none.
-const APART: [&str; 4] = ["xtask", "flashlane-bench", "flashlane-oslab", "flashlane-calibration"];
+const APART: [&str; 4] = ["xtask", "flashlane-bench", "flashlane-precompletion", "flashlane-calibration"];
 
 /// The crates around the engine, optimised less: building them takes longer than running them so gains.
 const AROUND: [&str; 7] = [

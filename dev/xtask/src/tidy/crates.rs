@@ -36,7 +36,6 @@ const SIM: &str = "flashlane-sim";
 const SWEEP: &str = "flashlane-sweep";
 const PAPERS: &str = "flashlane-papers";
 const SERVE: &str = "flashlane-serve";
-const OSLAB: &str = "flashlane-oslab";
 const CLI: &str = "flashlane-cli";
 
 const ALLOWED: &[AllowedDependencies] = &[
@@ -74,11 +73,15 @@ const ALLOWED: &[AllowedDependencies] = &[
         ours: &[SCENARIO, SIM, PAPERS],
         foreign: Foreign::Only(&["rayon"]),
     },
+    AllowedDependencies {
+        krate: "flashlane-precompletion",
+        ours: &[CORE, SCHED, SSD, HOST, SCENARIO],
+        foreign: Foreign::Any,
+    },
     AllowedDependencies { krate: SERVE, ours: &[CORE, SSD, OUTPUTS, SCENARIO, REPORT, SIM], foreign: Foreign::Any },
-    AllowedDependencies { krate: OSLAB, ours: &[CORE, SCHED, SSD, HOST, SCENARIO], foreign: Foreign::Any },
     AllowedDependencies {
         krate: CLI,
-        ours: &[CORE, SCHED, OUTPUTS, TRACE, SCENARIO, REPORT, SIM, SWEEP, PAPERS, SERVE, OSLAB],
+        ours: &[CORE, SCHED, OUTPUTS, TRACE, SCENARIO, REPORT, SIM, SWEEP, PAPERS, SERVE],
         foreign: Foreign::Any,
     },
     AllowedDependencies {

@@ -47,10 +47,6 @@ pub struct PaperArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Measures on this machine too (precompletion); printed, and with --out written to oslab.json beside results.json
-    #[arg(long, conflicts_with = "list")]
-    pub real: bool,
-
     /// Number of runs at a time; by default one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,

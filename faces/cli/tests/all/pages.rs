@@ -118,9 +118,8 @@ pub(super) fn desk() -> Option<TempDir> {
 }
 
 /// Commands of blocks that no test runs as printed, and why: the page (any, if it is empty), how the command begins, the reason.
-const NOT_RUN: [(&str, &str, &str); 5] = [
+const NOT_RUN: [(&str, &str, &str); 4] = [
     ("", "flashlane paper", "takes minutes; paper.rs and paper_runs.rs run each paper in short"),
-    ("", "flashlane oslab", "measures this machine for minutes; the tests of oslab measure it for moments"),
     (
         "docs/serve.md",
         "flashlane serve scenarios/two-tenants.toml --fuse",

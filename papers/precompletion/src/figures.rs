@@ -1,44 +1,41 @@
-//! Figures of slots, and ratios of slots that were neighbours.
+//! Figures of slots, ratios of slots that were neighbours, and the file of slots.
 
+use std::path::Path;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::foreground::Slot;
-use crate::methods::{Background, Method};
+use crate::background::Background;
+use crate::foreground::{Method, Slot};
 
-/// The most that a background may do beside the foreground, of what it does alone, in the upper quartile. More than 1 cannot be; some
-/// of it is the pace of disks.
-const MAX_OVER_ALONE: f64 = 1.25;
-
-/// One slot as it was measured.
-#[derive(Clone, Debug, Serialize)]
-pub struct RawSlot {
+/// One slot as it was measured: a row of the file. Times are in us, without a value where there were no I/Os or no sleep.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Row {
     /// What ran beside.
-    pub background: &'static str,
+    pub background: String,
     /// The round.
     pub round: u32,
     /// The way of waiting whose pair it belongs to.
     pub pair: String,
-    /// The way of waiting in it; null for the background alone.
+    /// The way of waiting in it; none for the background alone.
     pub method: Option<String>,
     /// I/Os done.
     pub ios: u64,
     /// Of them left out, because the device's thread was more than 20 us late.
     pub device_late: u64,
-    /// Mean latency above the device's time, us; null without I/Os.
+    /// Mean latency above the device's time.
     pub added_us: Option<f64>,
-    /// Mean time from the completion to the thread seeing it, us; null without I/Os.
+    /// Mean time from the completion to the thread seeing it.
     pub exposed_us: Option<f64>,
-    /// Its median, us.
+    /// Its median.
     pub exposed_p50_us: Option<f64>,
-    /// Its 99th percentile, us.
+    /// Its 99th percentile.
     pub exposed_p99_us: Option<f64>,
-    /// Median of the wake-up delay: from the device's wake-up to the thread running, us; null if it never slept.
+    /// Median of the wake-up delay: from the device's wake-up to the thread running.
     pub wake_p50_us: Option<f64>,
-    /// Its 90th percentile, us.
+    /// Its 90th percentile.
     pub wake_p90_us: Option<f64>,
-    /// Its 99th percentile, us.
+    /// Its 99th percentile.
     pub wake_p99_us: Option<f64>,
     /// Share of the slot spent spinning, 0 to 1.
     pub spin_share: f64,
@@ -46,16 +43,16 @@ pub struct RawSlot {
     pub background_per_s: f64,
 }
 
-impl RawSlot {
-    /// The figures of a slot.
-    pub(crate) fn new(
-        background: Background,
+impl Row {
+    /// The figures of a slot in the pair of a way of waiting, with what the background did in it.
+    pub fn new(
+        (background, operations): (Background, u64),
         round: u32,
+        pair: Method,
         method: Option<Method>,
-        operations: u64,
         elapsed: Duration,
         slot: &Slot,
-    ) -> RawSlot {
+    ) -> Row {
         let at = |values: &[u64], share: f64| {
             let mut sorted = values.to_vec();
             sorted.sort_unstable();
@@ -66,10 +63,10 @@ impl RawSlot {
             (!values.is_empty()).then(|| values.iter().sum::<u64>() as f64 / values.len() as f64 / 1e3)
         };
         let seconds = elapsed.as_secs_f64();
-        RawSlot {
-            background: background.name(),
+        Row {
+            background: background.name().into(),
             round,
-            pair: String::new(),
+            pair: pair.name(),
             method: method.map(Method::name),
             ios: slot.count,
             device_late: slot.device_late,
@@ -85,15 +82,27 @@ impl RawSlot {
         }
     }
 
-    /// The slot as one of a method's pair.
-    pub(crate) fn of_pair(mut self, method: Method) -> RawSlot {
-        self.pair = method.name();
-        self
+    /// The slot of the same pair and round in which the thread waited by `method`, or the background was alone.
+    pub fn beside<'a>(&self, rows: &'a [Row], method: Option<&str>) -> Option<&'a Row> {
+        rows.iter().find(|other| {
+            (&other.background, other.round, &other.pair) == (&self.background, self.round, &self.pair)
+                && other.method.as_deref() == method
+        })
     }
 }
 
+/// Writes the file of slots.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn write(path: impl AsRef<Path>, rows: &[Row]) -> csv::Result<()> {
+    let mut file = csv::Writer::from_path(path)?;
+    rows.iter().try_for_each(|row| file.serialize(row))?;
+    Ok(file.flush()?)
+}
+
 /// Quartiles of values, one a round.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quartiles {
     /// The first.
     pub q1: f64,
@@ -107,8 +116,8 @@ pub struct Quartiles {
 
 impl Quartiles {
     /// Of these values; `None` without any.
-    pub fn of(mut values: Vec<f64>) -> Option<Quartiles> {
-        values.retain(|value| value.is_finite());
+    pub fn of(values: impl Iterator<Item = f64>) -> Option<Quartiles> {
+        let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
         values.sort_by(f64::total_cmp);
         let at = |share: f64| values[(share * (values.len() - 1) as f64).round() as usize];
         (!values.is_empty()).then(|| Quartiles { q1: at(0.25), median: at(0.5), q3: at(0.75), rounds: values.len() })
@@ -116,10 +125,10 @@ impl Quartiles {
 }
 
 /// A way of waiting beside one background, with the slots of each round related to one another.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Paired {
     /// What ran beside.
-    pub background: &'static str,
+    pub background: String,
     /// The way of waiting.
     pub method: String,
     /// Latency above the device's time, us.
@@ -133,8 +142,6 @@ pub struct Paired {
     pub exposed_over_irq: Option<Quartiles>,
     /// Throughput of the background over that alone in the same round.
     pub background_over_alone: Option<Quartiles>,
-    /// Whether that ratio cannot be: nothing does more beside the foreground than alone.
-    pub impossible: bool,
     /// Wake-up delay: medians of the rounds, us.
     pub wake_p50_us: Option<Quartiles>,
     /// Wake-up delay: 99th percentiles of the rounds, us.
@@ -143,29 +150,33 @@ pub struct Paired {
     pub spin_share: Option<Quartiles>,
 }
 
-/// The figures of one way of waiting beside one background.
-pub(crate) fn related(slots: &[RawSlot], background: &'static str, method: &str) -> Paired {
-    let own: Vec<&RawSlot> =
-        slots.iter().filter(|s| s.background == background && s.method.as_deref() == Some(method)).collect();
-    let beside = |slot: &RawSlot, method: Option<&str>| {
-        slots.iter().find(|other| {
-            (other.background, other.round, &other.pair) == (slot.background, slot.round, &slot.pair)
-                && other.method.as_deref() == method
-        })
-    };
-    let each = |figure: &dyn Fn(&RawSlot) -> Option<f64>| Quartiles::of(own.iter().filter_map(|s| figure(s)).collect());
-    let background_over_alone = each(&|s| Some(s.background_per_s / beside(s, None)?.background_per_s));
-    Paired {
-        background,
-        method: method.to_owned(),
-        added_us: each(&|s| s.added_us),
-        exposed_us: each(&|s| s.exposed_us),
-        exposed_p50_us: each(&|s| s.exposed_p50_us),
-        exposed_over_irq: each(&|s| Some(s.exposed_p50_us? / beside(s, Some("irq"))?.exposed_p50_us?)),
-        background_over_alone,
-        impossible: background_over_alone.is_some_and(|ratio| ratio.q3 > MAX_OVER_ALONE),
-        wake_p50_us: each(&|s| s.wake_p50_us),
-        wake_p99_us: each(&|s| s.wake_p99_us),
-        spin_share: each(&|s| Some(s.spin_share)),
+impl Paired {
+    /// Every way of waiting beside every background, in the order in which they were measured.
+    pub fn all(rows: &[Row]) -> Vec<Paired> {
+        let mut paired: Vec<Paired> = Vec::new();
+        for row in rows {
+            let Some(method) = &row.method else { continue };
+            if !paired.iter().any(|p| p.background == row.background && p.method == *method) {
+                paired.push(Paired::of(rows, &row.background, method));
+            }
+        }
+        paired
+    }
+
+    fn of(rows: &[Row], background: &str, method: &str) -> Paired {
+        let own = || rows.iter().filter(|s| s.background == background && s.method.as_deref() == Some(method));
+        let each = |figure: &dyn Fn(&Row) -> Option<f64>| Quartiles::of(own().filter_map(figure));
+        Paired {
+            background: background.to_owned(),
+            method: method.to_owned(),
+            added_us: each(&|s| s.added_us),
+            exposed_us: each(&|s| s.exposed_us),
+            exposed_p50_us: each(&|s| s.exposed_p50_us),
+            exposed_over_irq: each(&|s| Some(s.exposed_p50_us? / s.beside(rows, Some("irq"))?.exposed_p50_us?)),
+            background_over_alone: each(&|s| Some(s.background_per_s / s.beside(rows, None)?.background_per_s)),
+            wake_p50_us: each(&|s| s.wake_p50_us),
+            wake_p99_us: each(&|s| s.wake_p99_us),
+            spin_share: each(&|s| Some(s.spin_share)),
+        }
     }
 }

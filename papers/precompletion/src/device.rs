@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use flashlane_core::{Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
+use flashlane_core::{Duration, Extent, FlowId, Op, Request, RequestId, Time};
 use flashlane_host::{Meter, Predictor, Tracker};
 use flashlane_sched::catalogue::{Catalogue, Recipe};
 use flashlane_ssd::{Config, Device};
@@ -35,11 +35,6 @@ impl Running {
         let tracker = Tracker::new(config.geometry, Some(Predictor::Staged));
         let page_bytes = u64::from(config.geometry.page_bytes);
         Ok(Running { device, tracker, meter: Meter::default(), page_bytes })
-    }
-
-    /// Pages that reads and writes may touch.
-    pub fn pages(config: &Config) -> u32 {
-        config.ftl.logical_pages
     }
 
     /// Free pages of the write buffer.
@@ -121,7 +116,7 @@ impl Running {
         let now = Time::from_ns(mailbox.now_ns());
         self.catch_up(now, mailbox)?;
         let op = if mailbox.is_write.load(Ordering::Relaxed) { Op::Write } else { Op::Read };
-        let Lpn(page) = Lpn(mailbox.page.load(Ordering::Relaxed));
+        let page = mailbox.page.load(Ordering::Relaxed);
         let window = mailbox.window_ns.load(Ordering::Relaxed);
         let small_read = op == Op::Read && window != u64::MAX;
         self.tracker.expect(id, small_read, Duration::from_ns(if small_read { window } else { 0 }));

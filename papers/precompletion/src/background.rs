@@ -8,14 +8,40 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use crate::machine;
-use crate::methods::Background;
 
+/// Background threads.
+pub const THREADS: u32 = 4;
 /// Bytes that an I/O thread reads at a time, from the page cache: some ten microseconds in the kernel.
 const READ_BYTES: usize = 64 << 10;
 /// Reads between two writes that wait for the disk.
 const READS_A_WRITE: u64 = 256;
 /// Steps of arithmetic that count as an operation of a burner: about a microsecond.
 const STEPS: u64 = 512;
+
+/// What runs beside the foreground.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Background {
+    /// Nothing.
+    Idle,
+    /// Threads that burn CPU time.
+    Cpu,
+    /// Threads that read and write a file of their own.
+    Io,
+}
+
+impl Background {
+    /// All of them, in the order in which they are measured.
+    pub const ALL: [Background; 3] = [Background::Idle, Background::Cpu, Background::Io];
+
+    /// Its name in tables and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Background::Idle => "idle",
+            Background::Cpu => "cpu",
+            Background::Io => "io",
+        }
+    }
+}
 
 /// Running background threads. They end when this is dropped.
 #[derive(Debug)]
@@ -30,10 +56,10 @@ impl Running {
     ///
     /// # Errors
     /// Threads or files that are not to be had.
-    pub fn start(background: Background, threads: u32, cpu: usize) -> Result<Running, String> {
+    pub fn start(background: Background, cpu: usize) -> Result<Running, String> {
         let stop = Arc::new(AtomicBool::new(false));
         let mut running = Running { stop, operations: Vec::new(), threads: Vec::new() };
-        let count = if background == Background::Idle { 0 } else { threads };
+        let count = if background == Background::Idle { 0 } else { THREADS };
         for _ in 0..count {
             let (stop, operations) = (Arc::clone(&running.stop), Arc::new(AtomicU64::new(0)));
             running.operations.push(Arc::clone(&operations));

@@ -3,17 +3,66 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use flashlane_host::WindowChoice;
 use flashlane_host::window::Window;
 
 use crate::machine;
 use crate::mailbox::{DONE, EARLY, Mailbox};
-use crate::methods::Method;
+
+/// Percent of the I/Os that are writes.
+pub const WRITE_PERCENT: u64 = 10;
 
 /// How late the device may be for an I/O to count, ns: later, what was measured is the device's thread.
 const DEVICE_LATE_NS: u64 = 20_000;
 
 /// The longest wait for one I/O; the device's thread must have ended then.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// A way of waiting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Method {
+    /// Sleeps until woken at the completion.
+    Sleep,
+    /// Spins.
+    Spin,
+    /// Spins at a raised priority.
+    SpinRaised,
+    /// Sleeps until woken early: a number of microseconds, or as the delays seen suggest.
+    Precompletion(Option<u32>),
+}
+
+impl Method {
+    /// Every way but sleeping, to which the others are compared.
+    pub const OTHERS: [Method; 7] = [
+        Method::Spin,
+        Method::SpinRaised,
+        Method::Precompletion(Some(8)),
+        Method::Precompletion(Some(16)),
+        Method::Precompletion(Some(32)),
+        Method::Precompletion(Some(64)),
+        Method::Precompletion(None),
+    ];
+
+    /// Its name in tables and files.
+    pub fn name(self) -> String {
+        match self {
+            Method::Sleep => "irq".into(),
+            Method::Spin => "poll".into(),
+            Method::SpinRaised => "poll-prio".into(),
+            Method::Precompletion(Some(us)) => format!("pre{us}"),
+            Method::Precompletion(None) => "pre-adaptive".into(),
+        }
+    }
+
+    /// The window by which it is woken early.
+    pub fn window(self) -> Window {
+        Window::new(match self {
+            Method::Precompletion(None) => WindowChoice::Adaptive,
+            Method::Precompletion(Some(us)) => WindowChoice::Fixed(flashlane_core::Duration::from_us(us.into())),
+            _ => WindowChoice::Fixed(flashlane_core::Duration::ZERO),
+        })
+    }
+}
 
 /// What a slot of I/Os came to.
 #[derive(Clone, Debug, Default)]
@@ -38,16 +87,14 @@ pub struct Slot {
 pub struct Foreground<'a> {
     mailbox: &'a Mailbox,
     pages: u32,
-    /// Percent of the I/Os that are writes.
-    writes: u32,
     random: u64,
     free_pages: u32,
 }
 
 impl<'a> Foreground<'a> {
-    /// A thread that reads and writes `pages` pages; `writes` percent are writes.
-    pub fn new(mailbox: &'a Mailbox, pages: u32, writes: u32, free_pages: u32) -> Foreground<'a> {
-        Foreground { mailbox, pages, writes, random: 0x9e37_79b9_7f4a_7c15, free_pages }
+    /// A thread that reads and writes `pages` pages.
+    pub fn new(mailbox: &'a Mailbox, pages: u32, free_pages: u32) -> Foreground<'a> {
+        Foreground { mailbox, pages, random: 0x9e37_79b9_7f4a_7c15, free_pages }
     }
 
     /// Does I/Os for `length`, waiting by `method`; `window` is that of precompletion.
@@ -75,7 +122,7 @@ impl<'a> Foreground<'a> {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        let is_write = (self.random >> 40) % 100 < u64::from(self.writes);
+        let is_write = (self.random >> 40) % 100 < WRITE_PERCENT;
         let page = (self.random % u64::from(self.pages)) as u32;
         let early = matches!(method, Method::Precompletion(_)) && !is_write;
         // Only precompletion knows the buffer's free pages (model 3.1.2).
