@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of docs/ceiling.md: the mean of every scheduler over what no scheduler can beat, on six workloads."""
+"""The table of docs/results/ceiling.md: the mean of every scheduler over what no scheduler can beat, on six workloads."""
 
 import argparse
 import json

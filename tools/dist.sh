@@ -20,7 +20,7 @@ mkdir -p "$out" "$work/$name/man" "$work/$name/completions"
 cp "$program" "$work/$name/flashlane"
 strip "$work/$name/flashlane"
 cp -r README.md LICENSE-MIT LICENSE-APACHE CITATION.cff CHANGELOG.md docs scenarios "$work/$name/"
-rm -rf "$work/$name/docs/papers/results"
+rm -rf "$work/$name/docs/results/papers/results"
 cd "$work/$name"
 ./flashlane man >man/flashlane.1
 commands=$(./flashlane --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p')

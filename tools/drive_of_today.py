@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Which conclusions about schedulers survive on drives of today: measures docs/drive-of-today.md and its picture.
+"""Which conclusions about schedulers survive on drives of today: measures docs/results/drive-of-today.md and its picture.
 
     python3 tools/drive_of_today.py --program target/debug/flashlane --keep DIR
 
 Runs every comparison that DIR does not have yet from this build of the program, and writes the tables into the page, between its two marks, and
-docs/drive-of-today.svg. `--seeds N` takes another number of seeds than five; `--check` only asks the program whether every scenario is legal. Drives are
+docs/results/drive-of-today.svg. `--seeds N` takes another number of seeds than five; `--check` only asks the program whether every scenario is legal. Drives are
 a sixteenth of their presets, so that runs of seconds fill an SLC cache; loads are shares of what a drive reads and programs, so that all are equally busy.
 """
 
 import argparse, concurrent.futures, hashlib, json, math, statistics, subprocess, sys
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[1] / "docs/results"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 # ---------------------------------------------------------------------------------------------------------------------------- drives
@@ -313,7 +313,7 @@ def rows(results):
 
 # --------------------------------------------------------------------------------------------------------------------------- picture
 def colour(factor):
-    """Blue where it is faster, orange where it is slower, paler towards 1; the colours of docs/cross.svg."""
+    """Blue where it is faster, orange where it is slower, paler towards 1; the colours of docs/results/cross.svg."""
     share = min(1.0, abs(math.log(factor)) / math.log(4))
     full = (86, 155, 220) if factor >= 1 else (240, 140, 40)
     return "#" + "".join(f"{round(255 + (of - 255) * share):02x}" for of in full)

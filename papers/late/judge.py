@@ -4,9 +4,9 @@
     python3 papers/late/judge.py --program target/release/flashlane --traces DIR --keep DIR [--set 4] [--seeds 3] [--out tables.md] [--figure late.svg]
     python3 papers/late/judge.py ... --set 0 --rows '{ name = "fcfs", base = "fcfs" }' '{ name = "late", base = "late" }' '{ name = "own", base = "late", late_choices = 8 }'
 
-Runs what --keep does not have yet, one comparison at a time with one job, and prints the tables of docs/late.md. DIR has the traces that a set
+Runs what --keep does not have yet, one comparison at a time with one job, and prints the tables of docs/results/late.md. DIR has the traces that a set
 names; families whose files are missing are left out and named. Each set judged one version of `late`, once, and was not looked at before: set 1 the first, set 2
-the one whose planes stay at one page, set 3 the one with a longer pause of the buffer's programs, set 4 the one of docs/late.md. Set 0 is for training, with --rows. A version to come needs a set of its own.
+the one whose planes stay at one page, set 3 the one with a longer pause of the buffer's programs, set 4 the one of docs/results/late.md. Set 0 is for training, with --rows. A version to come needs a set of its own.
 """
 
 import argparse, concurrent.futures, hashlib, json, math, statistics, subprocess, sys, tomllib

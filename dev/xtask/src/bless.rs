@@ -53,7 +53,7 @@ const KINDS: [Kind; 6] = [
     },
     Kind {
         name: "papers",
-        files: "docs/papers/README.md, docs/papers/results/*.json",
+        files: "docs/results/papers/README.md, docs/results/papers/results/*.json",
         packages: &["flashlane-papers"],
         tests: &["--test", "all", "--", "page::"],
     },

@@ -1,4 +1,4 @@
-//! One machine: preemptive weighted shortest processing time first (Goemans 1997; docs/ceiling.md, B1).
+//! One machine: preemptive weighted shortest processing time first (Goemans 1997; docs/results/ceiling.md, B1).
 //!
 //! Of all schedules of pieces with release times on one machine, pausing at no cost included, it has the least weighted sum of mean
 //! busy times (the mean of the instants at which a piece is worked on).

@@ -74,7 +74,7 @@ impl Owner {
 /// computes `slack` from the estimates, subtracts the charges that decisions return, and reports `tag` in the completion.
 ///
 /// The fields that every transaction uses come first and fill one cache line; those that only some use follow. (No gain from
-/// this order has been measured so far: docs/performance.md.)
+/// this order has been measured so far: docs/results/performance.md.)
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Transaction {

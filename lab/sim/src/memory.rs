@@ -17,7 +17,7 @@ use flashlane_scenario::{FlowPlan, FlowSource};
 /// Size of the memory pages where runs are short.
 const SMALL_PAGE: u64 = 4096;
 /// Logical pages of a drive per request above which a run touches so little of the page map that huge pages do not pay:
-/// measured, see docs/performance.md.
+/// measured, see docs/results/performance.md.
 const PAGES_PER_REQUEST: u64 = 256;
 /// The most pages that garbage collection moves for each page written, in a drive that collects all the time.
 const MOVES_PER_WRITE: u64 = 4;

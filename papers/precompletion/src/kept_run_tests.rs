@@ -1,4 +1,4 @@
-//! The run that is kept in docs/papers/oslab-2cpu.csv, and what docs/papers/precompletion.md says of it.
+//! The run that is kept in docs/results/papers/oslab-2cpu.csv, and what docs/results/papers/precompletion.md says of it.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use crate::figures::{Paired, Quartiles, Row};
 use crate::verdicts::{alone, render};
 
 fn file(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/papers").join(name)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/papers").join(name)
 }
 
 /// The slots of the kept run.

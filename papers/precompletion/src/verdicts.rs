@@ -1,7 +1,7 @@
 //! The table of the figures, and what they show of the paper's two statements.
 //!
 //! Owns the limits of what is believed: other processes that took the CPU of the foreground and the background show in the figures,
-//! and beside such a background nothing is shown. The kept run of a quiet machine (docs/papers/oslab-2cpu.csv) is far within them.
+//! and beside such a background nothing is shown. The kept run of a quiet machine (docs/results/papers/oslab-2cpu.csv) is far within them.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 //! The claims of a paper: what it says, where, of what kind, and when a claim holds.
 //!
-//! Owns `claims.toml` (docs/papers/running.md describes it) and the verdicts. Promises that a verdict follows from the file and the
+//! Owns `claims.toml` (docs/results/papers/running.md describes it) and the verdicts. Promises that a verdict follows from the file and the
 //! figures alone.
 
 use std::collections::BTreeMap;

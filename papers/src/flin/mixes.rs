@@ -2,7 +2,7 @@
 //!
 //! The paper says "randomly-selected combinations of four" in four classes by the share of traces of high interference,
 //! but not which ones. Seed 1 draws the forty of `papers/flin/mixes.toml`, further seeds draw further forty. One trace, tpcc, is so much heavier than all others that a class is as heavy as the number of its mixes that have it
-//! (docs/papers/flin.md), so every class has it as often as is to be expected of a random choice.
+//! (docs/results/papers/flin.md), so every class has it as often as is to be expected of a random choice.
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;

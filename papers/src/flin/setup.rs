@@ -60,7 +60,7 @@ pub fn drive_in(runner: &Runner<'_>, state: DriveState) -> Device {
 }
 
 /// A full drive in equilibrium, reached by overwriting it twice, so that the blocks of all flows are equally full
-/// (docs/papers/flin.md); in a quick run, the analytic steady state.
+/// (docs/results/papers/flin.md); in a quick run, the analytic steady state.
 pub fn overwritten(runner: &Runner<'_>) -> Device {
     drive_in(runner, if runner.settings.quick { DriveState::Steady } else { DriveState::Replayed })
 }

@@ -1,6 +1,6 @@
 //! The page of all papers and all claims, from stored figures.
 //!
-//! Owns the words of `docs/papers/README.md`. Promises a page that follows from the stored figures and the files of claims alone; runs
+//! Owns the words of `docs/results/papers/README.md`. Promises a page that follows from the stored figures and the files of claims alone; runs
 //! nothing.
 
 use std::fmt::Write as _;

@@ -15,7 +15,7 @@ const MAX_SHARE: f64 = 0.1;
 
 /// What the claims of a paper come to in draws from its stored figures, under the settings that are stored.
 fn outcomes(paper: &Paper) -> Vec<(Setting, NullOutcome)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/papers/results");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results/papers/results");
     let mut found = Vec::new();
     for setting in Setting::ALL {
         let file = file_of(paper.name, setting, 1);

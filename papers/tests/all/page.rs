@@ -7,7 +7,7 @@ use flashlane_papers::stored::{StoredClaims, StoredMeasurements, file_of};
 use flashlane_papers::{PAPERS, Paper, Setting};
 use flashlane_testing::kept;
 
-const RESULTS: &str = "docs/papers/results";
+const RESULTS: &str = "docs/results/papers/results";
 
 /// What is stored in a file.
 fn read(path: &Path) -> StoredMeasurements {
@@ -78,5 +78,5 @@ fn the_page_of_all_claims_is_up_to_date() {
         }
     }
     assert!(!all.is_empty(), "stored results are found");
-    kept::same("papers", "docs/papers/README.md", &page(&all, &missing));
+    kept::same("papers", "docs/results/papers/README.md", &page(&all, &missing));
 }

@@ -2,7 +2,7 @@
 //! which of those fails a test.
 //!
 //! Works on a copy of the repository below `target/mutants`. What is drawn depends on the sources and the seed alone.
-//! Knows nothing of what the engine does; `docs/trust.md` says what came of it.
+//! Knows nothing of what the engine does; `docs/results/trust.md` says what came of it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;

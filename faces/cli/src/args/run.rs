@@ -47,7 +47,7 @@ pub struct Output {
     #[arg(long)]
     pub full: bool,
 
-    /// Computes what no scheduler can beat on these requests, and how far each is from it (docs/ceiling.md)
+    /// Computes what no scheduler can beat on these requests, and how far each is from it (docs/results/ceiling.md)
     #[arg(long)]
     pub ceiling: bool,
 

@@ -1,4 +1,4 @@
-//! The tool that measures docs/drive-of-today.md: its own tests, and whether the program accepts every scenario that it makes.
+//! The tool that measures docs/results/drive-of-today.md: its own tests, and whether the program accepts every scenario that it makes.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -43,7 +43,7 @@ const NO_SCENARIO: [&str; 19] = [
 fn pages() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = vec![root.join("README.md")];
-    for folder in ["docs", "docs/tutorials"] {
+    for folder in ["docs", "docs/tutorials", "docs/results"] {
         files.extend(
             std::fs::read_dir(root.join(folder)).expect("a folder").map(|entry| entry.expect("an entry").path()),
         );

@@ -16,7 +16,7 @@ fn root() -> PathBuf {
 fn pages() -> Vec<(String, String)> {
     let root = root();
     let mut files = vec![root.join("README.md"), root.join("CONTRIBUTING.md")];
-    for folder in ["docs", "docs/papers", "docs/tutorials"] {
+    for folder in ["docs", "docs/tutorials", "docs/results", "docs/results/papers"] {
         let entries = std::fs::read_dir(root.join(folder)).expect("a folder");
         files.extend(entries.map(|entry| entry.expect("an entry").path()));
     }
@@ -100,7 +100,7 @@ pub(super) fn desk() -> Option<TempDir> {
     let copied = Command::new("cp").arg("-r").arg(root.join("scenarios")).arg(folder.path()).status();
     assert!(copied.is_ok_and(|status| status.success()));
     std::fs::copy(root.join("scenarios/two-tenants.toml"), folder.path().join("my.toml")).expect("copied");
-    for (page, name) in [("docs/sweeps.md", "rates.toml"), ("docs/ceiling.md", "million.toml")] {
+    for (page, name) in [("docs/sweeps.md", "rates.toml"), ("docs/results/ceiling.md", "million.toml")] {
         let page = std::fs::read_to_string(root.join(page)).expect("the page");
         let file = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a file");
         write(&folder, name, file);
@@ -218,7 +218,7 @@ fn blocks_of_commands_run_as_printed() {
     let ran = run_blocks(&folder, |_| true);
     let of = |page: &str| ran.iter().filter(|own| *own == page).count();
     assert!(of("README.md") >= 7 && of("docs/gallery.md") == 8 && ran.len() >= 25, "{ran:?}");
-    assert!(of("docs/sweeps.md") == 1 && of("docs/data-frames.md") == 1 && of("docs/need.md") == 2, "{ran:?}");
+    assert!(of("docs/sweeps.md") == 1 && of("docs/data-frames.md") == 1 && of("docs/results/need.md") == 2, "{ran:?}");
 }
 
 /// The commands within sentences: those that print what is built in run, of the others every option and its value are legal.

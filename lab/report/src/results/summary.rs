@@ -46,7 +46,7 @@ pub struct Summary {
     /// What each decision contributes to the difference between two schedulers; only there if `flashlane attribute` made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribution: Option<Attribution>,
-    /// What no scheduler can beat (docs/ceiling.md); missing unless asked for.
+    /// What no scheduler can beat (docs/results/ceiling.md); missing unless asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Ceiling>,
 }

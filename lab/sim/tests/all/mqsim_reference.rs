@@ -1,5 +1,5 @@
 //! The reference figures of another simulator, case by case, within the tolerances their README asks for
-//! (docs/fidelity.md explains what agrees and what cannot).
+//! (docs/results/fidelity.md explains what agrees and what cannot).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

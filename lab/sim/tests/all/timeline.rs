@@ -214,7 +214,7 @@ fn a_window_shows_what_touches_it() {
     assert!(ends > 20 && depth.values().all(|&depth| depth == 0), "{ends} {depth:?}");
 }
 
-/// A million transactions have less than 100 MB: docs/performance.md has the size of such a file, of which this is a fortieth.
+/// A million transactions have less than 100 MB: docs/results/performance.md has the size of such a file, of which this is a fortieth.
 #[test]
 fn a_transaction_takes_fifty_bytes_at_most() {
     let (bytes, ended) = timeline_of(&busy_for("sprinkler", 0.0, 20), TimelineFormat::Perfetto, (0, u64::MAX));
