@@ -144,7 +144,7 @@ pub(crate) fn spec(keys: &str, requests: u64) -> Result<SyntheticSpec, String> {
 
 /// The scheduler, collecting as in earlier measurements where it leaves that open: Slacker's systems `atomic`, others `non-preemptive`.
 fn recipe(scheduler: &str) -> Recipe {
-    let entry = catalogue::scheduler(scheduler);
+    let entry = catalogue::SHIPPED.scheduler(scheduler);
     let collect = if entry.is_some_and(|entry| entry.answers.pick == "fr-fcfs") { "atomic" } else { "non-preemptive" };
     let open = entry.map_or(&[][..], |entry| entry.open);
     let answers = open.iter().map(|&question| (question, collect.to_owned())).collect();

@@ -7,8 +7,6 @@ mod declares;
 mod order;
 mod question;
 
-use alloc::boxed::Box;
-
 use crate::board::Board;
 pub use crate::group::Group;
 use crate::id::{FlowId, PlaneId, TxnId, UnitId};
@@ -16,7 +14,7 @@ use crate::transaction::FlashOp;
 use crate::units::{Duration, Lpn, Time};
 pub use declares::*;
 pub use order::{Departure, Estimate, Order, Position, Promotion};
-pub use question::{ByQuestion, Question};
+pub use question::{ByQuestion, Declares, Question, Scheduler};
 
 /// Which command enters the device next?
 pub trait Admit {
@@ -245,37 +243,4 @@ pub trait Cancel {
 
     /// Asked when a write arrives while an older write of the same page (`old`) still waits: whether `old` is dropped.
     fn drops(&mut self, board: &Board, old: TxnId) -> bool;
-}
-
-/// A scheduler: one answer to each question.
-pub struct Scheduler {
-    /// Which command enters the device next.
-    pub admit: Box<dyn Admit>,
-    /// Which chip a write goes to.
-    pub place: Box<dyn Place>,
-    /// Where in its queue a transaction stands.
-    pub order: Box<dyn Order>,
-    /// What an idle chip does next.
-    pub pick: Box<dyn Pick>,
-    /// Whether the running program or erase may be paused.
-    pub preempt: Box<dyn Preempt>,
-    /// When garbage collection may run.
-    pub collect: Box<dyn Collect>,
-    /// Whether a waiting write is superseded.
-    pub cancel: Box<dyn Cancel>,
-}
-
-impl Scheduler {
-    /// What its answers declare in advance.
-    pub fn declares(&self) -> Declares {
-        Declares {
-            admit: self.admit.declares(),
-            place: self.place.declares(),
-            order: self.order.declares(),
-            pick: self.pick.declares(),
-            preempt: self.preempt.declares(),
-            collect: self.collect.declares(),
-            cancel: self.cancel.declares(),
-        }
-    }
 }

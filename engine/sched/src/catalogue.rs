@@ -3,70 +3,33 @@
 //! The command line, the documentation, the contract tests and the benchmark read this table, so a new entry appears in all
 //! of them.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::ToString;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use flashlane_core::decide::{Admit, Cancel, Collect, Order, Pick, Place, Preempt, Scheduler};
+use flashlane_core::decide::Scheduler;
 
-use crate::admit::ADMIT;
 use crate::cancel;
-pub use crate::entries::{AnswerInfo, Answers, Build, Choice, Recipe, RecipeError, SchedulerEntry};
+use crate::entries;
+pub use crate::entries::{AnswerEntry, Answers, Build, Recipe, RecipeError, SchedulerEntry};
 pub use crate::estimate::cost::{self, Kind, State};
 use crate::estimate::{self, Estimator};
 pub use crate::flin::dram_bytes as flin_dram_bytes;
-use crate::order::{KnownResponses, Shadow};
+use crate::order::Shadow;
 use crate::params::{Param, Values};
-use crate::shipped::{
-    ALIASES, CANCEL, COLLECT, CONTROL_ANSWERS, CONTROL_SCHEDULERS, ORDER, PICK, PLACE, PREEMPT, SCHEDULERS,
-};
+use crate::shipped::{ALIASES, ANSWERS, CONTROL_ANSWERS, CONTROL_SCHEDULERS, SCHEDULERS};
 pub use flashlane_core::decide::{ByQuestion, Question};
 
 /// Schedulers and answers by name: the shipped ones, and those a caller adds.
 #[derive(Clone)]
 pub struct Catalogue {
-    schedulers: Vec<SchedulerEntry>,
-    aliases: &'static [(&'static str, &'static str)],
-    admit: Vec<Choice<dyn Admit>>,
-    place: Vec<Choice<dyn Place>>,
-    order: Vec<Choice<dyn Order>>,
-    pick: Vec<Choice<dyn Pick>>,
-    preempt: Vec<Choice<dyn Preempt>>,
-    collect: Vec<Choice<dyn Collect>>,
-    cancel: Vec<Choice<dyn Cancel>>,
+    schedulers: Cow<'static, [SchedulerEntry]>,
+    answers: Cow<'static, [AnswerEntry]>,
 }
 
-/// A trait of [`flashlane_core::decide`] whose answers a catalogue lists.
-pub trait Catalogued: 'static {
-    /// Its question.
-    const QUESTION: Question;
-
-    /// Its answers in a catalogue.
-    fn choices(catalogue: &mut Catalogue) -> &mut Vec<Choice<Self>>;
-}
-
-macro_rules! questions {
-    ($($trait:ident $field:ident,)*) => {
-        $(impl Catalogued for dyn $trait {
-            const QUESTION: Question = Question::$trait;
-
-            fn choices(catalogue: &mut Catalogue) -> &mut Vec<Choice<dyn $trait>> {
-                &mut catalogue.$field
-            }
-        })*
-    };
-}
-
-questions! {
-    Admit admit,
-    Place place,
-    Order order,
-    Pick pick,
-    Preempt preempt,
-    Collect collect,
-    Cancel cancel,
-}
+/// What ships with Flashlane.
+pub static SHIPPED: Catalogue = Catalogue { schedulers: Cow::Borrowed(SCHEDULERS), answers: Cow::Borrowed(ANSWERS) };
 
 impl core::fmt::Debug for Catalogue {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -75,36 +38,20 @@ impl core::fmt::Debug for Catalogue {
 }
 
 impl Catalogue {
-    /// What ships with Flashlane.
-    pub fn shipped() -> Catalogue {
-        Catalogue {
-            schedulers: SCHEDULERS.to_vec(),
-            aliases: ALIASES,
-            admit: ADMIT.to_vec(),
-            place: PLACE.to_vec(),
-            order: ORDER.to_vec(),
-            pick: PICK.to_vec(),
-            preempt: PREEMPT.to_vec(),
-            collect: COLLECT.to_vec(),
-            cancel: CANCEL.to_vec(),
-        }
-    }
-
-    /// Adds an answer: `catalogue.add_answer::<dyn Pick>(choice)`.
+    /// Adds an answer.
     ///
     /// # Errors
     /// Its name is taken, or one of its parameters has the same name as another answer's and differs from it.
-    pub fn add_answer<T: Catalogued + ?Sized>(&mut self, choice: Choice<T>) -> Result<(), RecipeError> {
-        if self.answers(T::QUESTION).iter().any(|listed| listed.name == choice.name) {
-            return Err(fail(T::QUESTION.name(), choice.name, "this name is taken; give the answer another"));
+    pub fn add_answer(&mut self, entry: AnswerEntry) -> Result<(), RecipeError> {
+        if self.answer(entry.question(), entry.name).is_some() {
+            return Err(fail(entry.question().name(), entry.name, "this name is taken; give the answer another"));
         }
-        let all =
-            Question::ALL.into_iter().flat_map(|question| self.answers(question)).flat_map(|listed| listed.params);
-        let clash = |known: &&Param| choice.params.iter().any(|param| param.name == known.name && param != *known);
-        if let Some(known) = all.into_iter().find(clash) {
+        let mut all = self.answers.iter().flat_map(|listed| listed.params);
+        let clash = |known: &&Param| entry.params.iter().any(|param| param.name == known.name && param != *known);
+        if let Some(known) = all.find(clash) {
             return Err(fail("parameter", known.name, "another answer has a parameter of this name that differs"));
         }
-        T::choices(self).push(choice);
+        self.answers.to_mut().push(entry);
         Ok(())
     }
 
@@ -118,17 +65,12 @@ impl Catalogue {
         }
         let recipe = Recipe {
             base: None,
-            answers: entry
-                .answers
-                .by_question()
-                .iter()
-                .map(|(question, answer)| (question, answer.to_string()))
-                .collect(),
+            answers: entry.answers.iter().map(|(question, answer)| (question, answer.to_string())).collect(),
             params: entry.set.iter().map(|&(name, value)| (name.to_string(), value)).collect(),
             known: None,
         };
         self.resolve(&recipe)?;
-        self.schedulers.push(entry);
+        self.schedulers.to_mut().push(entry);
         Ok(())
     }
 
@@ -139,26 +81,23 @@ impl Catalogue {
 
     /// The scheduler with this name or alias.
     pub fn scheduler(&self, name: &str) -> Option<&SchedulerEntry> {
-        let name = self.aliases.iter().find(|(alias, _)| *alias == name).map_or(name, |&(_, of)| of);
+        let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |&(_, of)| of);
         self.schedulers.iter().find(|entry| entry.name == name)
     }
 
+    /// Other names of schedulers.
+    pub fn aliases(&self) -> &[(&'static str, &'static str)] {
+        ALIASES
+    }
+
     /// Every answer to a question.
-    pub fn answers(&self, question: Question) -> Vec<AnswerInfo> {
-        fn list<T: ?Sized + 'static>(choices: &[Choice<T>]) -> Vec<AnswerInfo> {
-            let listed =
-                |c: &Choice<T>| AnswerInfo { name: c.name, summary: c.summary, source: c.source, params: c.params };
-            choices.iter().map(listed).collect()
-        }
-        match question {
-            Question::Admit => list(&self.admit),
-            Question::Place => list(&self.place),
-            Question::Order => list(&self.order),
-            Question::Pick => list(&self.pick),
-            Question::Preempt => list(&self.preempt),
-            Question::Collect => list(&self.collect),
-            Question::Cancel => list(&self.cancel),
-        }
+    pub fn answers(&self, question: Question) -> impl Iterator<Item = &AnswerEntry> {
+        self.answers.iter().filter(move |listed| listed.question() == question)
+    }
+
+    /// The answer of this name to a question.
+    pub fn answer(&self, question: Question, name: &str) -> Option<&AnswerEntry> {
+        self.answers(question).find(|listed| listed.name == name)
     }
 
     /// Whether the scheduler of `recipe` needs the response times of an earlier run of the baseline.
@@ -176,12 +115,10 @@ impl Catalogue {
     /// As [`Catalogue::resolve`].
     pub fn is_control(&self, recipe: &Recipe) -> Result<bool, RecipeError> {
         let answers = self.resolve(recipe)?;
-        let has_control =
-            answers.by_question().iter().any(|(question, answer)| CONTROL_ANSWERS.contains(&(question, *answer)));
+        let has_control = answers.iter().any(|(question, answer)| CONTROL_ANSWERS.contains(&(question, *answer)));
         let mut controls = self.schedulers.iter().filter(|entry| CONTROL_SCHEDULERS.contains(&entry.name));
         let acts_alike = |entry: &SchedulerEntry| {
-            let (own, of_entry) = (answers.by_question(), entry.answers.by_question());
-            Question::ALL.iter().all(|&asked| own[asked] == of_entry[asked] || entry.open.contains(&asked))
+            answers.iter().all(|(asked, own)| *own == entry.answers[asked] || entry.open.contains(&asked))
         };
         Ok(has_control || controls.any(|entry| recipe.base.as_deref() == Some(entry.name) || acts_alike(entry)))
     }
@@ -193,12 +130,11 @@ impl Catalogue {
     pub fn resolve(&self, recipe: &Recipe) -> Result<Answers, RecipeError> {
         let mut resolved = self.base(recipe)?.answers;
         for &(question, ref answer) in &recipe.answers {
-            let known = self.answers(question);
-            *resolved.answer_mut(question) =
-                known.iter().find(|listed| listed.name == answer).map(|listed| listed.name).ok_or_else(|| {
-                    let names: Vec<&str> = known.iter().map(|listed| listed.name).collect();
-                    fail(question.name(), answer, &names.join(", "))
-                })?;
+            let listed = self.answer(question, answer).ok_or_else(|| {
+                let names: Vec<&str> = self.answers(question).map(|listed| listed.name).collect();
+                fail(question.name(), answer, &names.join(", "))
+            })?;
+            resolved[question] = listed.name;
         }
         self.check_params(recipe, &resolved)?;
         Ok(resolved)
@@ -216,10 +152,8 @@ impl Catalogue {
     /// The parameters of a set of answers. Answers that must agree on something share the parameter.
     pub fn params(&self, of: &Answers) -> Vec<Param> {
         let mut params: Vec<Param> = Vec::new();
-        for (question, name) in of.by_question().iter() {
-            for listed in self.answers(question).iter().filter(|listed| listed.name == *name) {
-                add(&mut params, listed.params);
-            }
+        for (question, name) in of.iter() {
+            add(&mut params, self.answer(question, name).map_or(&[], |listed| listed.params));
         }
         params
     }
@@ -260,47 +194,22 @@ impl Catalogue {
     /// As [`Catalogue::resolve`].
     pub fn build(&self, recipe: &Recipe) -> Result<Scheduler, RecipeError> {
         let names = self.resolve(recipe)?;
+        let answers = names.map(|question, name| self.answer(question, name).expect("resolved"));
         let mut set: Vec<(&str, u64)> = self.base(recipe)?.set.to_vec();
         set.extend(recipe.params.iter().map(|(name, value)| (name.as_str(), *value)));
-        let known = recipe.known.as_ref();
-        type Set<'a> = (&'a [(&'a str, u64)], Option<&'a Arc<KnownResponses>>);
-        fn make<T: ?Sized + 'static>(choices: &[Choice<T>], name: &str, (set, known): Set<'_>) -> Box<T> {
-            let choice = choices.iter().find(|c| c.name == name).expect("resolved");
-            (choice.build)(&Values { params: choice.params, set, known })
+        let values = |params| Values { params, set: &set, known: recipe.known.as_ref() };
+        let mut scheduler = entries::scheduler(&answers, &values(&[]));
+        if values(&[SHADOW]).get(SHADOW.name) == 1 && !scheduler.order.declares().needs.estimates {
+            let estimator = Estimator::of(&values(estimate::params::ALL));
+            scheduler.order = Box::new(Shadow::new(scheduler.order, estimator));
         }
-        let set = (&set[..], known);
-        let mut order = make(&self.order, names.order, set);
-        let shadows = Values { params: &[SHADOW], set: set.0, known: None }.get(SHADOW.name) == 1;
-        if shadows && !order.declares().needs.estimates {
-            let estimator = Estimator::of(&Values { params: estimate::params::ALL, set: set.0, known: None });
-            order = Box::new(Shadow::new(order, estimator));
-        }
-        Ok(Scheduler {
-            admit: make(&self.admit, names.admit, set),
-            place: make(&self.place, names.place, set),
-            order,
-            pick: make(&self.pick, names.pick, set),
-            preempt: make(&self.preempt, names.preempt, set),
-            collect: make(&self.collect, names.collect, set),
-            cancel: make(&self.cancel, names.cancel, set),
-        })
+        Ok(scheduler)
     }
 }
 
 /// Every shipped scheduler.
 pub fn schedulers() -> &'static [SchedulerEntry] {
     SCHEDULERS
-}
-
-/// Other names of schedulers.
-pub fn aliases() -> &'static [(&'static str, &'static str)] {
-    ALIASES
-}
-
-/// The shipped scheduler with this name or alias.
-pub fn scheduler(name: &str) -> Option<&'static SchedulerEntry> {
-    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |&(_, of)| of);
-    SCHEDULERS.iter().find(|entry| entry.name == name)
 }
 
 /// A parameter of every scheduler: Slacker's estimator runs beside it, notes its estimates, is logged, and changes no
@@ -314,30 +223,12 @@ pub const SHADOW: Param = Param {
     help: "Slacker's estimator runs beside the scheduler and changes nothing (Slacker §5.2, model 1.2.1)",
 };
 
-/// [`Catalogue::answers`] of the shipped catalogue.
-pub fn answers(question: Question) -> Vec<AnswerInfo> {
-    Catalogue::shipped().answers(question)
-}
-
-/// [`Catalogue::resolve`] in the shipped catalogue.
-///
-/// # Errors
-/// As there.
-pub fn resolve(recipe: &Recipe) -> Result<Answers, RecipeError> {
-    Catalogue::shipped().resolve(recipe)
-}
-
-/// [`Catalogue::params`] of the shipped catalogue.
-pub fn params(of: &Answers) -> Vec<Param> {
-    Catalogue::shipped().params(of)
-}
-
 /// [`Catalogue::build`] from the shipped catalogue.
 ///
 /// # Errors
 /// As there.
 pub fn build(recipe: &Recipe) -> Result<Scheduler, RecipeError> {
-    Catalogue::shipped().build(recipe)
+    SHIPPED.build(recipe)
 }
 
 /// Adds the parameters that are not there yet.
@@ -365,12 +256,12 @@ mod tests {
     fn every_row_names_answers_that_exist_and_builds() {
         for entry in schedulers() {
             let recipe = Recipe { base: Some(entry.name.to_string()), ..Recipe::default() };
-            assert_eq!(resolve(&recipe).unwrap(), entry.answers);
-            for (question, name) in entry.answers.by_question().iter() {
-                assert!(answers(question).iter().any(|a| a.name == *name), "{}: {question} = {name}", entry.name);
+            assert_eq!(SHIPPED.resolve(&recipe).unwrap(), entry.answers);
+            for (question, name) in entry.answers.iter() {
+                assert!(SHIPPED.answer(question, name).is_some(), "{}: {question} = {name}", entry.name);
             }
             for (name, _) in entry.set {
-                assert!(params(&entry.answers).iter().any(|p| p.name == *name), "{}: {name}", entry.name);
+                assert!(SHIPPED.params(&entry.answers).iter().any(|p| p.name == *name), "{}: {name}", entry.name);
             }
             assert!(build(&recipe).is_ok());
         }
@@ -404,7 +295,7 @@ mod tests {
     /// A parameter set by name is set for all answers that have it.
     #[test]
     fn parameters_of_one_name_are_one_parameter() {
-        let all: Vec<Param> = Question::ALL.into_iter().flat_map(answers).flat_map(|a| a.params.to_vec()).collect();
+        let all: Vec<Param> = ANSWERS.iter().flat_map(|a| a.params.to_vec()).collect();
         for a in &all {
             assert!(all.iter().all(|b| a.name != b.name || a == b), "{}", a.name);
         }
@@ -412,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_wrong_recipe_says_what_is_legal() {
-        let wrong = |recipe: Recipe| resolve(&recipe).unwrap_err();
+        let wrong = |recipe: Recipe| SHIPPED.resolve(&recipe).unwrap_err();
         let e = wrong(Recipe { base: Some("fifo".to_string()), ..Recipe::default() });
         assert!(e.key == "scheduler" && e.value == "fifo" && e.legal.contains("fr-fcfs"));
         let answers = alloc::vec![(Question::Pick, "best".to_string())];
@@ -429,18 +320,15 @@ mod tests {
     /// What calls itself a control is marked as one, and nothing else is.
     #[test]
     fn controls_are_marked() {
-        let catalogue = Catalogue::shipped();
-        let is_control = |recipe: &Recipe| catalogue.is_control(recipe).expect("a legal recipe");
-        for entry in catalogue.schedulers() {
+        let is_control = |recipe: &Recipe| SHIPPED.is_control(recipe).expect("a legal recipe");
+        for entry in schedulers() {
             let recipe = Recipe { base: Some(entry.name.to_string()), ..Recipe::default() };
             assert_eq!(is_control(&recipe), entry.summary.contains("a control"), "{}", entry.name);
         }
-        for question in Question::ALL {
-            for answer in catalogue.answers(question) {
-                let answers = vec![(question, answer.name.to_string())];
-                let recipe = Recipe { base: Some("fcfs".to_string()), answers, ..Recipe::default() };
-                assert_eq!(is_control(&recipe), answer.summary.contains("a control"), "{question} {}", answer.name);
-            }
+        for answer in ANSWERS {
+            let answers = vec![(answer.question(), answer.name.to_string())];
+            let recipe = Recipe { base: Some("fcfs".to_string()), answers, ..Recipe::default() };
+            assert_eq!(is_control(&recipe), answer.summary.contains("a control"), "{}", answer.name);
         }
         let held = vec![(Question::Collect, "semi-preemptive".to_string())];
         assert!(is_control(&Recipe { base: Some("wp-blind".to_string()), answers: held, ..Recipe::default() }));

@@ -5,17 +5,46 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use flashlane_core::decide::{ByQuestion, Question};
+use flashlane_core::decide::{Admit, ByQuestion, Cancel, Collect, Order, Pick, Place, Preempt, Question, Scheduler};
 
 use crate::order::KnownResponses;
 use crate::params::{Param, Values};
 
-/// How an answer is built from the values of its parameters. A closure that captures something has to be leaked:
-/// `Box::leak(Box::new(...))`; a catalogue is used until the program ends.
-pub type Build<T> = &'static (dyn Fn(&Values<'_>) -> Box<T> + Sync);
+macro_rules! build {
+    ($($(#[$asks:meta])* $Question:ident $question:ident $Declares:ident,)*) => {
+        /// How an answer to a question is built from the values of its parameters. A closure that captures something has to be leaked:
+        /// `Box::leak(Box::new(...))`; a catalogue is used until the program ends.
+        #[derive(Clone, Copy)]
+        pub enum Build {
+            $($(#[$asks])* $Question(&'static (dyn Fn(&Values<'_>) -> Box<dyn $Question> + Sync)),)*
+        }
 
-/// A named answer to one question.
-pub struct Choice<T: ?Sized + 'static> {
+        impl AnswerEntry {
+            /// The question that it answers.
+            pub const fn question(&self) -> Question {
+                match self.build {
+                    $(Build::$Question(_) => Question::$Question,)*
+                }
+            }
+        }
+
+        /// Builds these answers, each to its question, with what the scheduler or the user set.
+        pub(crate) fn scheduler(answers: &ByQuestion<&AnswerEntry>, values: &Values<'_>) -> Scheduler {
+            Scheduler {
+                $($question: match answers.$question.build {
+                    Build::$Question(build) => build(&Values { params: answers.$question.params, ..*values }),
+                    _ => unreachable!("it was looked up by its question"),
+                },)*
+            }
+        }
+    };
+}
+
+flashlane_core::questions!(build);
+
+/// An answer of the catalogue.
+#[derive(Clone, Copy)]
+pub struct AnswerEntry {
     /// Its name in a scenario.
     pub name: &'static str,
     /// What it does, in one line.
@@ -25,55 +54,11 @@ pub struct Choice<T: ?Sized + 'static> {
     /// Its parameters.
     pub params: &'static [Param],
     /// Builds it.
-    pub build: Build<T>,
+    pub build: Build,
 }
-
-impl<T: ?Sized + 'static> Clone for Choice<T> {
-    fn clone(&self) -> Choice<T> {
-        *self
-    }
-}
-
-impl<T: ?Sized + 'static> Copy for Choice<T> {}
 
 /// The seven answers of a scheduler, by name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Answers {
-    /// Which command enters the device next.
-    pub admit: &'static str,
-    /// Which chip a write goes to.
-    pub place: &'static str,
-    /// Where in its queue a transaction stands.
-    pub order: &'static str,
-    /// What an idle chip does next.
-    pub pick: &'static str,
-    /// Whether the running program or erase may be paused.
-    pub preempt: &'static str,
-    /// When garbage collection may run.
-    pub collect: &'static str,
-    /// Whether a waiting write is superseded.
-    pub cancel: &'static str,
-}
-
-impl Answers {
-    /// The answer to each question.
-    pub const fn by_question(&self) -> ByQuestion<&'static str> {
-        ByQuestion([self.admit, self.place, self.order, self.pick, self.preempt, self.collect, self.cancel])
-    }
-
-    /// The answer to a question, to change.
-    pub const fn answer_mut(&mut self, question: Question) -> &mut &'static str {
-        match question {
-            Question::Admit => &mut self.admit,
-            Question::Place => &mut self.place,
-            Question::Order => &mut self.order,
-            Question::Pick => &mut self.pick,
-            Question::Preempt => &mut self.preempt,
-            Question::Collect => &mut self.collect,
-            Question::Cancel => &mut self.cancel,
-        }
-    }
-}
+pub type Answers = ByQuestion<&'static str>;
 
 /// A scheduler of the catalogue.
 #[derive(Clone, Copy, Debug)]
@@ -93,19 +78,6 @@ pub struct SchedulerEntry {
     pub open: &'static [Question],
     /// Parameters it sets differently from the answers' defaults.
     pub set: &'static [(&'static str, u64)],
-}
-
-/// An answer as the documentation shows it.
-#[derive(Clone, Copy, Debug)]
-pub struct AnswerInfo {
-    /// Its name in a scenario.
-    pub name: &'static str,
-    /// What it does, in one line.
-    pub summary: &'static str,
-    /// The paper or section it comes from.
-    pub source: &'static str,
-    /// Its parameters.
-    pub params: &'static [Param],
 }
 
 /// What the user asks for: a scheduler of the catalogue, one with changes, or a free combination of answers.

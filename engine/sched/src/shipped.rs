@@ -1,250 +1,47 @@
 //! The catalogue's data: the answers by name, and the schedulers composed of them.
 
-mod fairness;
-mod sos;
+use flashlane_core::decide::Question;
 
-use alloc::boxed::Box;
+use crate::entries::{AnswerEntry, Answers, SchedulerEntry};
+use crate::{admit, cancel, collect, order, pick, place, preempt};
 
-use flashlane_core::decide::{Cancel, Collect, Order, Pick, Place, Preempt, Question};
-
-use crate::entries::{Answers, Choice, SchedulerEntry};
-use crate::params::Param;
-use crate::{cancel, collect, flin, order, pick, place, preempt};
-
-pub(crate) static PLACE: &[Choice<dyn Place>] = &[
-    Choice {
-        name: "static",
-        summary: "every page stays on the plane the stripe gives it",
-        source: "model 1.1.1",
-        params: &[],
-        build: &|_| Box::new(place::Home),
-    },
-    Choice {
-        name: "rotate",
-        summary: "each write goes to the next plane in turn, channel first",
-        source: "model 1.1.1",
-        params: &[],
-        build: &|_| Box::new(place::Rotate::default()),
-    },
-    Choice {
-        name: "dynamic",
-        summary: "a write goes to the chip that can take it first, when it can",
-        source: "Slacker §3.3, §7.6; D-SLK-22",
-        params: place::dynamic::PARAMS,
-        build: &|v| Box::new(place::Dynamic::of(v)),
-    },
-    Choice {
-        name: "late",
-        summary: "a write waits for any chip until one could begin it, and chips nearly out of blocks take none",
-        source: "ours; model 1.1.10",
-        params: place::late::PARAMS,
-        build: &|v| Box::new(place::Late::of(v)),
-    },
-    Choice {
-        name: "rebalance",
-        summary: "static until a chip has nothing to do: it takes a write from the chip with the most work",
-        source: "SOS; model 4.1.2 QSL",
-        params: place::rebalance::PARAMS,
-        build: &|v| Box::new(place::Rebalance::of(v)),
-    },
-];
-
-pub(crate) static ORDER: &[Choice<dyn Order>] = &[
-    Choice { name: "tail", summary: "order of arrival", source: "", params: &[], build: &|_| Box::new(order::Tail) },
-    Choice {
-        name: "fair",
-        summary: "low intensity before high, then where slowdowns are most equal",
-        source: "FLIN §4.1, §5.1-5.3; model 2.1.5",
-        params: flin::ORDER_PARAMS,
-        build: &|v| Box::new(order::Fair::new(flin::order_settings(v))),
-    },
-    Choice {
-        name: "slack-bypass",
-        summary: "ahead of transactions with enough slack, by estimated response times",
-        source: "Slacker §4.1, §5; model 1.1.3",
-        params: order::slack_bypass::PARAMS,
-        build: &|v| Box::new(order::SlackBypass::with_estimates(v)),
-    },
-    Choice {
-        name: "need-bypass",
-        summary: "ahead of transactions with enough slack, but only as far as the request ends earlier by it",
-        source: "ours, after Slacker §4.1, §5; model 1.1.9",
-        params: order::need::PARAMS,
-        build: &|v| Box::new(order::Need::of(v)),
-    },
-    Choice {
-        name: "slack-oracle",
-        summary: "slack-bypass with the true response times of the baseline in place of estimates: a control",
-        source: "model 1.1.7",
-        params: order::slack_bypass::PARAMS,
-        build: &|v| Box::new(order::SlackBypass::with_known_responses(v)),
-    },
-];
-
-pub(crate) static PICK: &[Choice<dyn Pick>] = &[
-    Choice {
-        name: "fcfs",
-        summary: "the oldest transaction, read or write",
-        source: "model 2.1.9",
-        params: &[Param {
-            name: "fcfs_widen",
-            unit: "0 or 1",
-            default: 1,
-            min: 0,
-            max: 1,
-            help: "whether companions may share the oldest transaction's command (multi-plane, multi-die)",
-        }],
-        build: &|v| Box::new(pick::Fcfs::new(v.get("fcfs_widen") == 1)),
-    },
-    Choice {
-        name: "read-first",
-        summary: "reads before writes, each in order",
-        source: "model 2.1.9 RP",
-        params: &[],
-        build: &|_| Box::new(pick::ReadFirst),
-    },
-    Choice {
-        name: "read-first-bounded",
-        summary: "reads before writes, the most urgent where there are priorities; a write goes after so many reads in a row",
-        source: "ours; model 1.1.12",
-        params: pick::read_first_bounded::PARAMS,
-        build: &|v| Box::new(pick::ReadFirstBounded::of(v)),
-    },
-    Choice {
-        name: "fr-fcfs",
-        summary: "reads before writes until the write queue fills",
-        source: "Slacker §2.1; model 1.1.2",
-        params: pick::fill::PARAMS,
-        build: &|v| Box::new(pick::FrFcfs::new(pick::FillTrigger::of(v))),
-    },
-    Choice {
-        name: "largest-group",
-        summary: "the largest multi-plane, multi-die group, then one request's, then the oldest; reads first",
-        source: "Sprinkler (HPCA 2014) as in FLIN §6; model 2.1.9",
-        params: &[Param {
-            name: "group_window",
-            unit: "transactions",
-            default: 128,
-            min: 1,
-            max: 1 << 20,
-            help: "how far into a queue groups are looked for",
-        }],
-        build: &|v| Box::new(pick::Sprinkler::new(v.get("group_window"))),
-    },
-    Choice {
-        name: "wait-balanced",
-        summary: "levels in turn by weight, then the read or write that waits longer in proportion to its service",
-        source: "FLIN §4.2-4.3, §5.4; model 2.1.6, model 2.1.7",
-        params: flin::QUOTA_PARAMS,
-        build: &|v| Box::new(pick::WaitBalanced::new(flin::quota_rule(v))),
-    },
-];
-
-pub(crate) static PREEMPT: &[Choice<dyn Preempt>] = &[
-    Choice {
-        name: "never",
-        summary: "commands run to their end",
-        source: "",
-        params: &[],
-        build: &|_| Box::new(preempt::Never),
-    },
-    Choice {
-        name: "suspend",
-        summary: "a waiting read suspends a program or erase at once",
-        source: "Wu and He (FAST 2012) as in FLIN §6",
-        params: &[],
-        build: &|_| Box::new(preempt::Blind::anytime()),
-    },
-    Choice {
-        name: "pause-at-boundary",
-        summary: "a waiting read pauses a program at the end of its iteration",
-        source: "Wu and He (FAST 2012) as in Slacker §4.3",
-        params: &[],
-        build: &|_| Box::new(preempt::Blind::at_boundaries()),
-    },
-    Choice {
-        name: "proportional",
-        summary: "a read suspends a program that waits less in proportion, and any page move made in idle time",
-        source: "FLIN §4.3 optimisations; model 2.1.7",
-        params: flin::SUSPENSION_PARAMS,
-        build: &|v| Box::new(preempt::Proportional::new(v.get("present_pause") == 1)),
-    },
-    Choice {
-        name: "worth",
-        summary: "a program or erase is paused if the waiting reads gain more by it than everyone pays",
-        source: "ours; model 1.1.11",
-        params: preempt::worth::PARAMS,
-        build: &|v| Box::new(preempt::Worth::of(v)),
-    },
-    Choice {
-        name: "slack-pause",
-        summary: "reads pause a program at the end of its iteration while it can spare the time",
-        source: "Slacker §4.2; model 1.1.6",
-        params: pick::fill::PARAMS,
-        build: &|v| Box::new(preempt::BySlack::new(pick::FillTrigger::of(v))),
-    },
-];
-
-pub(crate) static COLLECT: &[Choice<dyn Collect>] = &[
-    Choice {
-        name: "atomic",
-        summary: "a victim is emptied and erased without a break",
-        source: "D-SLK-14",
-        params: &[],
-        build: &|_| Box::new(collect::First::atomic()),
-    },
-    Choice {
-        name: "non-preemptive",
-        summary: "garbage collection beats user transactions until the victim is erased; reads may suspend its programs",
-        source: "model 2.1.9",
-        params: &[],
-        build: &|_| Box::new(collect::First::non_preemptive()),
-    },
-    Choice {
-        name: "semi-preemptive",
-        summary: "user transactions go between its steps above the hard threshold of free blocks",
-        source: "model 2.1.9 SPGC",
-        params: &[],
-        build: &|_| Box::new(collect::SemiPreemptive),
-    },
-    Choice {
-        name: "paced",
-        summary: "semi-preemptive, but at the hard threshold writes go between its steps, as many as it frees pages for",
-        source: "ours; model 1.1.13",
-        params: &[],
-        build: &|_| Box::new(collect::Paced),
-    },
-    Choice {
-        name: "write-triggered",
-        summary: "in idle time, and before a write of a plane short of pages its flow's share of what waits",
-        source: "FLIN §4.3, §5.4 eq. 10; model 2.1.7",
-        params: flin::QUOTA_PARAMS,
-        build: &|v| Box::new(collect::WriteTriggered::new(flin::quota_rule(v))),
-    },
-    Choice {
-        name: "free",
-        summary: "garbage collection takes no time: a control",
-        source: "FLN-E7",
-        params: &[],
-        build: &|_| Box::new(collect::Free),
-    },
-];
-
-pub(crate) static CANCEL: &[Choice<dyn Cancel>] = &[
-    Choice {
-        name: "keep",
-        summary: "every write is programmed",
-        source: "",
-        params: &[],
-        build: &|_| Box::new(cancel::Keep),
-    },
-    Choice {
-        name: "overwrite",
-        summary: "a waiting write is dropped when a younger write of its page arrives",
-        source: "SOS; model 4.1.2 WHM",
-        params: cancel::overwrite::PARAMS,
-        build: &|v| Box::new(cancel::Overwrite::of(v)),
-    },
+/// Every answer, in a file of its own.
+pub(crate) static ANSWERS: &[AnswerEntry] = &[
+    admit::round_robin::ENTRY,
+    admit::weighted::ENTRY,
+    admit::budget::ENTRY,
+    admit::ncq::OLDEST,
+    admit::ncq::SHORTEST,
+    place::home::ENTRY,
+    place::rotate::ENTRY,
+    place::dynamic::ENTRY,
+    place::late::ENTRY,
+    place::rebalance::ENTRY,
+    order::tail::ENTRY,
+    order::fair::ENTRY,
+    order::slack_bypass::SLACK_BYPASS,
+    order::need::ENTRY,
+    order::slack_bypass::SLACK_ORACLE,
+    pick::fcfs::ENTRY,
+    pick::read_first::ENTRY,
+    pick::read_first_bounded::ENTRY,
+    pick::fr_fcfs::ENTRY,
+    pick::sprinkler::ENTRY,
+    pick::wait_balanced::ENTRY,
+    preempt::never::ENTRY,
+    preempt::blind::SUSPEND,
+    preempt::blind::PAUSE_AT_BOUNDARY,
+    preempt::proportional::ENTRY,
+    preempt::worth::ENTRY,
+    preempt::by_slack::ENTRY,
+    collect::first::ATOMIC,
+    collect::first::NON_PREEMPTIVE,
+    collect::semi_preemptive::ENTRY,
+    collect::paced::ENTRY,
+    collect::write_triggered::ENTRY,
+    collect::free::ENTRY,
+    cancel::keep::ENTRY,
+    cancel::overwrite::ENTRY,
 ];
 
 /// The simplest answers; each scheduler replaces those in which it differs.
@@ -271,10 +68,21 @@ const NCQ_FCFS: Answers = Answers { admit: "oldest", pick: "fcfs", ..PLAIN };
 const NCQ: Answers = Answers { admit: "shortest", ..NCQ_FCFS };
 const NCQ_PAPER: &str = "NCQ scheduling (ELEX 2015)";
 
+/// The systems of FLIN's comparison: Sprinkler as in §6, and FLIN without its first stage.
+const LARGEST: Answers = Answers { pick: "largest-group", preempt: "suspend", collect: "semi-preemptive", ..PLAIN };
+const BALANCED: Answers =
+    Answers { pick: "wait-balanced", preempt: "proportional", collect: "write-triggered", ..PLAIN };
+const FLIN_PAPER: &str = "FLIN (ISCA 2018)";
+
+/// The systems of SOS: its baseline, and that with one or both of its parts. A chip does one operation at a time.
+const FIFO: Answers = Answers { pick: "fcfs", ..PLAIN };
+const ONE_AT_A_TIME: &[(&str, u64)] = &[("fcfs_widen", 0)];
+const SOS_PAPER: &str = "SOS (MSST 2013)";
+
 pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
     SchedulerEntry {
         name: "fcfs",
-        paper: "FLIN (ISCA 2018)",
+        paper: FLIN_PAPER,
         section: "§6; model 2.1.9",
         summary: "first come, first served on every chip",
         answers: Answers { pick: "fcfs", ..PLAIN },
@@ -283,7 +91,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
     },
     SchedulerEntry {
         name: "read-first",
-        paper: "FLIN (ISCA 2018)",
+        paper: FLIN_PAPER,
         section: "§3.3; model 2.1.9 RP",
         summary: "reads before writes",
         answers: PLAIN,
@@ -292,7 +100,7 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
     },
     SchedulerEntry {
         name: "read-first-suspend",
-        paper: "FLIN (ISCA 2018)",
+        paper: FLIN_PAPER,
         section: "§6; model 2.1.9 RP+S",
         summary: "reads before writes, and a waiting read suspends programs and erases",
         answers: Answers { preempt: "suspend", ..PLAIN },
@@ -308,13 +116,69 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         open: OPEN_COLLECT,
         set: &[],
     },
-    fairness::SPRINKLER,
-    fairness::SPRINKLER_NP,
-    fairness::SPRINKLER_FAIRNESS,
-    fairness::SPRINKLER_FAIRNESS_NP,
-    fairness::FLIN,
-    fairness::STAGE_1,
-    fairness::STAGE_3,
+    SchedulerEntry {
+        name: "sprinkler",
+        paper: FLIN_PAPER,
+        section: "§6; model 2.1.9; Sprinkler (HPCA 2014)",
+        summary: "largest multi-plane, multi-die group first, reads first, suspension, semi-preemptive garbage collection",
+        answers: LARGEST,
+        open: &[],
+        set: &[],
+    },
+    SchedulerEntry {
+        name: "sprinkler-np",
+        paper: FLIN_PAPER,
+        section: "§6, §3.4; D-FLN-29",
+        summary: "sprinkler with garbage collection that goes before user transactions until its victim is erased",
+        answers: Answers { collect: "non-preemptive", ..LARGEST },
+        open: &[],
+        set: &[],
+    },
+    SchedulerEntry {
+        name: "sprinkler+fairness",
+        paper: FLIN_PAPER,
+        section: "§7; model 2.1.9 WA-BC; Jun and Shin (NVMSA 2015)",
+        summary: "sprinkler, and each flow has a budget of flash time that pays for the garbage collection it causes",
+        answers: Answers { admit: "budget", ..LARGEST },
+        open: &[],
+        set: &[],
+    },
+    SchedulerEntry {
+        name: "sprinkler+fairness-np",
+        paper: FLIN_PAPER,
+        section: "§7; D-FLN-29",
+        summary: "sprinkler+fairness with garbage collection that goes before user transactions until its victim is erased",
+        answers: Answers { admit: "budget", collect: "non-preemptive", ..LARGEST },
+        open: &[],
+        set: &[],
+    },
+    SchedulerEntry {
+        name: "flin",
+        paper: FLIN_PAPER,
+        section: "§4; model 2.1.3 to model 2.1.7",
+        summary: "equal slowdowns: fair places in queues, turns by priority, balanced waits, garbage collection paid by its cause",
+        answers: Answers { order: "fair", ..BALANCED },
+        open: &[],
+        set: &[],
+    },
+    SchedulerEntry {
+        name: "flin-stage1",
+        paper: FLIN_PAPER,
+        section: "§7.2; model 2.1.9 FLIN-S1",
+        summary: "fair insertion alone, with reads first, suspension and semi-preemptive garbage collection",
+        answers: Answers { order: "fair", preempt: "suspend", collect: "semi-preemptive", ..PLAIN },
+        open: &[],
+        set: &[],
+    },
+    SchedulerEntry {
+        name: "flin-stage3",
+        paper: FLIN_PAPER,
+        section: "§7.2; model 2.1.9 FLIN-S3",
+        summary: "flin with insertion in order of arrival",
+        answers: BALANCED,
+        open: &[],
+        set: &[],
+    },
     SchedulerEntry {
         name: "wbyp",
         paper: SLACKER,
@@ -468,10 +332,42 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         open: OPEN_COLLECT,
         set: &[],
     },
-    sos::HOS,
-    sos::QSL,
-    sos::WHM,
-    sos::BOTH,
+    SchedulerEntry {
+        name: "hos",
+        paper: SOS_PAPER,
+        section: "HOS; model 4.1.1",
+        summary: "out of order across chips, first come first served on each, by physical addresses; SOS's baseline",
+        answers: FIFO,
+        open: OPEN_COLLECT,
+        set: ONE_AT_A_TIME,
+    },
+    SchedulerEntry {
+        name: "hos+qsl",
+        paper: SOS_PAPER,
+        section: "QSL; model 4.1.2",
+        summary: "hos, and idle chips take waiting writes from the chip with the most work",
+        answers: Answers { place: "rebalance", ..FIFO },
+        open: OPEN_COLLECT,
+        set: ONE_AT_A_TIME,
+    },
+    SchedulerEntry {
+        name: "hos+whm",
+        paper: SOS_PAPER,
+        section: "WHM; model 4.1.2",
+        summary: "hos, and a waiting write is dropped when a younger write of its page arrives",
+        answers: Answers { cancel: "overwrite", ..FIFO },
+        open: OPEN_COLLECT,
+        set: ONE_AT_A_TIME,
+    },
+    SchedulerEntry {
+        name: "sos",
+        paper: SOS_PAPER,
+        section: "SOS; model 4.1.2",
+        summary: "hos with both: balanced queues and no useless writes",
+        answers: Answers { place: "rebalance", cancel: "overwrite", ..FIFO },
+        open: OPEN_COLLECT,
+        set: ONE_AT_A_TIME,
+    },
 ];
 
 /// Answers that no drive can give: what a scheduler gains by them is a bound, not a choice. Pairs of a question and a name.

@@ -173,13 +173,7 @@ impl Policy {
 
     /// Lets the scheduler allocate the memory it will need. Called once, before the first request.
     pub(crate) fn prepare(&mut self, board: &Board) {
-        self.scheduler.admit.prepare(board);
-        self.scheduler.place.prepare(board);
-        self.scheduler.order.prepare(board);
-        self.scheduler.pick.prepare(board);
-        self.scheduler.preempt.prepare(board);
-        self.scheduler.collect.prepare(board);
-        self.scheduler.cancel.prepare(board);
+        self.scheduler.prepare(board);
     }
 
     // Admit.

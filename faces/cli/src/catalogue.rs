@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use flashlane_sched::catalogue::Catalogue;
+use flashlane_sched::catalogue::{Catalogue, SHIPPED};
 
 static CATALOGUE: OnceLock<Arc<Catalogue>> = OnceLock::new();
 
@@ -13,5 +13,5 @@ pub fn set(catalogue: Catalogue) {
 
 /// The program's catalogue.
 pub fn get() -> &'static Arc<Catalogue> {
-    CATALOGUE.get_or_init(|| Arc::new(Catalogue::shipped()))
+    CATALOGUE.get_or_init(|| Arc::new(SHIPPED.clone()))
 }

@@ -37,7 +37,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use flashlane_sched::catalogue::{Catalogue, RecipeError};
+use flashlane_sched::catalogue::{Catalogue, RecipeError, SHIPPED};
 use flashlane_sim::processor;
 
 use args::{Cli, Command};
@@ -56,7 +56,7 @@ pub fn main_with(extend: impl FnOnce(&mut Catalogue) -> Result<(), RecipeError>)
         let _ = std::io::stderr().write_all(processor::REFUSAL.as_bytes());
         return ExitCode::FAILURE;
     }
-    let mut catalogue = Catalogue::shipped();
+    let mut catalogue = SHIPPED.clone();
     if let Err(why) = extend(&mut catalogue) {
         text::complain(&Failure::Fault(format!("the catalogue of schedulers: {why}")));
         return ExitCode::FAILURE;

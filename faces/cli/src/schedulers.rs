@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use flashlane_scenario::nearest;
-use flashlane_sched::catalogue::{self as shipped, Question, SchedulerEntry};
+use flashlane_sched::catalogue::{Question, SHADOW, SchedulerEntry};
 
 use crate::catalogue;
 use crate::fail::Failure;
@@ -29,7 +29,7 @@ fn list() -> String {
         let _ = writeln!(text, "{:width$}  {}", entry.name, entry.summary);
         let _ = writeln!(text, "{:width$}  {}, {}", "", entry.paper, entry.section);
     }
-    for (alias, of) in shipped::aliases() {
+    for (alias, of) in catalogue::get().aliases() {
         let _ = writeln!(text, "{alias:width$}  {of} by another name");
     }
     text.push_str(
@@ -48,15 +48,15 @@ fn list() -> String {
 
 fn one(entry: &SchedulerEntry) -> String {
     let mut text = format!("{}: {}\n{}, {}\n\nanswers\n", entry.name, entry.summary, entry.paper, entry.section);
-    for (question, name) in entry.answers.by_question().iter() {
-        let summary = catalogue::get().answers(question).iter().find(|a| a.name == *name).map_or("", |a| a.summary);
+    for (question, name) in entry.answers.iter() {
+        let summary = catalogue::get().answer(question, name).map_or("", |answer| answer.summary);
         let open =
             if entry.open.contains(&question) { "; left open: a scenario's run.collect says otherwise" } else { "" };
         let _ = writeln!(text, "  {question:8} {name:21}  {summary}{open}");
     }
     let mut params = catalogue::get().params(&entry.answers);
     text.push_str("\nparameters\n");
-    params.push(shipped::SHADOW);
+    params.push(SHADOW);
     for p in params {
         let default = entry.set.iter().find(|(name, _)| *name == p.name).map_or(p.default, |&(_, value)| value);
         let _ = writeln!(text, "  {:15} {default} {} ({} to {})  {}", p.name, p.unit, p.min, p.max, p.help);

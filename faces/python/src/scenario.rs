@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flashlane_scenario::{Given, PRESETS, Scenario, SchedulerChoice};
-use flashlane_sched::catalogue::Catalogue;
+use flashlane_sched::catalogue::SHIPPED;
 use flashlane_sim::Progress;
 use pyo3::prelude::*;
 
@@ -111,8 +111,7 @@ fn scheduler_in(key: &str) -> Option<usize> {
 /// The schedulers of the catalogue: name, paper, what it does.
 #[pyfunction]
 pub fn schedulers() -> Vec<(&'static str, &'static str, &'static str)> {
-    let catalogue = Catalogue::shipped();
-    catalogue.schedulers().iter().map(|entry| (entry.name, entry.paper, entry.summary)).collect()
+    SHIPPED.schedulers().iter().map(|entry| (entry.name, entry.paper, entry.summary)).collect()
 }
 
 /// The names of the device presets.

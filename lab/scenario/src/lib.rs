@@ -83,7 +83,7 @@ pub use value::{Latency, Limit};
 pub use words::{DriveState, Protocol, Service, Victim, Word};
 
 use error::{KeyError, Origin};
-use flashlane_sched::catalogue::Catalogue;
+use flashlane_sched::catalogue::{Catalogue, SHIPPED};
 use flashlane_ssd::config::Config;
 pub use flashlane_ssd::config::MAX_FLOWS;
 use hash::TraceHashes;
@@ -167,7 +167,7 @@ impl Scenario {
             document,
             origin,
             folder: PathBuf::new(),
-            catalogue: Arc::new(Catalogue::shipped()),
+            catalogue: Arc::new(SHIPPED.clone()),
             traces: Arc::default(),
             looks: Arc::default(),
             state_file: None,

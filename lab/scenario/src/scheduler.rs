@@ -11,40 +11,43 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::value::text_or_table;
 
-/// A mix of answers: those of the scheduler `base`, with other answers to the named questions.
-#[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Mix {
-    /// What the tables call it. Default: its answers, joined.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// The scheduler to start from (`flashlane schedulers` lists them). Default `read-first`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub base: Option<String>,
-    /// Which command enters the device next.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub admit: Option<String>,
-    /// Which chip a write goes to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
-    /// Where in its chip's queue a transaction stands.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<String>,
-    /// What an idle chip does next.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pick: Option<String>,
-    /// Whether the running program or erase may be paused.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub preempt: Option<String>,
-    /// When garbage collection may run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub collect: Option<String>,
-    /// Whether a waiting write is superseded.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cancel: Option<String>,
-    /// Any other key is a parameter of the scheduler, a whole number, as `flashlane schedulers` lists them.
-    #[serde(flatten)]
-    pub parameters: BTreeMap<String, u64>,
+macro_rules! mix {
+    ($($(#[$asks:meta])* $Question:ident $question:ident $Declares:ident,)*) => {
+        /// A mix of answers: those of the scheduler `base`, with other answers to the named questions.
+        #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+        pub struct Mix {
+            /// What the tables call it. Default: its answers, joined.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub name: Option<String>,
+            /// The scheduler to start from (`flashlane schedulers` lists them). Default `read-first`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub base: Option<String>,
+            $(
+                $(#[$asks])*
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $question: Option<String>,
+            )*
+            /// Any other key is a parameter of the scheduler, a whole number, as `flashlane schedulers` lists them.
+            #[serde(flatten)]
+            pub parameters: BTreeMap<String, u64>,
+        }
+
+        impl Mix {
+            /// The mix that answers all questions itself.
+            pub fn of(name: String, answers: &ByQuestion<&str>, parameters: BTreeMap<String, u64>) -> Mix {
+                Mix { name: Some(name), base: None, $($question: Some(answers.$question.to_owned()),)* parameters }
+            }
+
+            /// The questions that this mix answers itself, with the answers, in the order of the design.
+            pub fn answers(&self) -> Vec<(Question, &str)> {
+                let answers = ByQuestion { $($question: self.$question.as_deref(),)* };
+                answers.iter().filter_map(|(question, answer)| Some((question, (*answer)?))).collect()
+            }
+        }
+    };
 }
+
+flashlane_core::questions!(mix);
 
 /// One scheduler of a comparison.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -54,15 +57,6 @@ pub enum SchedulerChoice {
     Named(String),
     /// A mix.
     Mix(Box<Mix>),
-}
-
-impl Mix {
-    /// The questions that this mix answers itself, with the answers, in the order of the design.
-    pub fn answers(&self) -> Vec<(Question, &str)> {
-        let Mix { admit, place, order, pick, preempt, collect, cancel, .. } = self;
-        let answers = ByQuestion([admit, place, order, pick, preempt, collect, cancel]);
-        answers.iter().filter_map(|(question, answer)| Some((question, answer.as_deref()?))).collect()
-    }
 }
 
 impl SchedulerChoice {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashlane_sched::catalogue::{Answers, ByQuestion, Catalogue};
+use flashlane_sched::catalogue::{Answers, Catalogue};
 
 use super::RunError;
 use super::compare::{Options, compare};
@@ -82,9 +82,8 @@ pub(super) fn settings(catalogue: &Catalogue, common: &Common, choice: &Schedule
 /// The questions that are answered otherwise, and the parameters of both that have other values. A parameter that only one of the two has
 /// belongs to the answer it comes with.
 pub(super) fn differences([from, to]: &[Settings; 2]) -> Vec<Difference> {
-    let ends = to.answers.by_question();
-    let answers = from.answers.by_question();
-    let answers = answers.iter().filter(|&(question, from)| *from != ends[question]).map(|(question, from)| {
+    let ends = &to.answers;
+    let answers = from.answers.iter().filter(|&(question, from)| *from != ends[question]).map(|(question, from)| {
         Difference { what: question.name().to_owned(), from: (*from).to_owned(), to: ends[question].to_owned() }
     });
     let values = from.parameters.iter().filter_map(|(name, from)| Some((name, from, to.parameters.get(name)?)));
@@ -106,9 +105,9 @@ pub(super) fn mix(
     let changed: BTreeSet<&str> =
         differences.iter().enumerate().filter(|(i, _)| subset & 1 << i != 0).map(|(_, d)| d.what.as_str()).collect();
     let mut answers = from.answers;
-    for (question, end) in to.answers.by_question().iter() {
+    for (question, end) in to.answers.iter() {
         if changed.contains(question.name()) {
-            *answers.answer_mut(question) = end;
+            answers[question] = end;
         }
     }
     let value = |name: &str| match (from.parameters.get(name), to.parameters.get(name)) {
@@ -118,21 +117,7 @@ pub(super) fn mix(
     };
     let parameters = catalogue.params(&answers).into_iter();
     let parameters = parameters.filter_map(|param| Some((param.name.to_owned(), value(param.name)?))).collect();
-    let ByQuestion([admit, place, order, pick, preempt, collect, cancel]) =
-        answers.by_question().map(|answer| Some(answer.to_owned()));
-    let name = Some(format!("mix-{subset}"));
-    SchedulerChoice::Mix(Box::new(Mix {
-        name,
-        base: None,
-        admit,
-        place,
-        order,
-        pick,
-        preempt,
-        collect,
-        cancel,
-        parameters,
-    }))
+    SchedulerChoice::Mix(Box::new(Mix::of(format!("mix-{subset}"), &answers, parameters)))
 }
 
 /// A measure's mean response time in a run, ns.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flashlane_sched::Param;
-use flashlane_sched::catalogue::{Answers, ByQuestion, Catalogue, Question, Recipe};
+use flashlane_sched::catalogue::{Answers, Catalogue, Question, Recipe};
 
 use super::RunError;
 use flashlane_report::results::Decisions;
@@ -35,9 +35,8 @@ impl Common {
         for (table, (question, answer)) in
             keys.iter().flat_map(|(table, pairs)| pairs.iter().map(move |pair| (table, pair)))
         {
-            let known = scenario.catalogue().answers(*question);
-            if known.iter().all(|listed| listed.name != answer) {
-                let names: Vec<&str> = known.iter().map(|listed| listed.name).collect();
+            if scenario.catalogue().answer(*question, answer).is_none() {
+                let names: Vec<&str> = scenario.catalogue().answers(*question).map(|listed| listed.name).collect();
                 let near = flashlane_scenario::nearest(answer, names.iter().copied());
                 let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
                 let message = format!("no such {question}; there are {}{near}", names.join(", "));
@@ -83,6 +82,5 @@ pub(super) fn shown(catalogue: &Catalogue, recipe: &Recipe) -> Decisions {
             parameters.remove(param.name);
         }
     }
-    let ByQuestion([admit, place, order, pick, preempt, collect, cancel]) = answers.by_question().map(str::to_owned);
-    Decisions { admit, place, order, pick, preempt, collect, cancel, parameters }
+    Decisions::of(&answers, parameters)
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use flashlane_core::{Duration, Extent, FlowId, Op, Request, RequestId, Time};
 use flashlane_host::{Meter, Predictor, Tracker};
-use flashlane_sched::catalogue::{Catalogue, Recipe};
+use flashlane_sched::catalogue::{Recipe, SHIPPED};
 use flashlane_ssd::{Config, Device};
 
 use crate::machine;
@@ -29,7 +29,7 @@ impl Running {
     /// A device that cannot be built.
     pub fn new(config: &Config) -> Result<Running, String> {
         let recipe = Recipe { base: Some("fr-fcfs".into()), ..Recipe::default() };
-        let scheduler = Catalogue::shipped().build(&recipe).map_err(|error| error.to_string())?;
+        let scheduler = SHIPPED.build(&recipe).map_err(|error| error.to_string())?;
         let mut device = Device::new(config, scheduler).map_err(|error| error.to_string())?;
         device.report_events();
         let tracker = Tracker::new(config.geometry, Some(Predictor::Staged));

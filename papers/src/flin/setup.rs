@@ -137,7 +137,7 @@ mod tests {
     use super::*;
     use crate::{Place, Setting, Settings};
     use flashlane_scenario::Scenario;
-    use flashlane_sched::catalogue::{Recipe, params, resolve};
+    use flashlane_sched::catalogue::{Recipe, SHIPPED};
 
     /// On the drive of table 1 collection starts before the baselines must collect, they must before FLIN's writes pay, and those
     /// pay a share before its safety net makes them pay for all; and on the experiments' drive, under either setting.
@@ -146,8 +146,9 @@ mod tests {
         let settings = |setting| Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting };
         let drive = |setting| drive(&Runner::new(&settings(setting), Place::default()));
         let scaled = [Setting::Plain, Setting::Chosen].map(drive);
-        let flin = resolve(&Recipe { base: Some("flin".into()), ..Recipe::default() }).expect("a scheduler");
-        let default = |name| params(&flin).iter().find(|param| param.name == name).expect("a parameter").default;
+        let flin = SHIPPED.resolve(&Recipe { base: Some("flin".into()), ..Recipe::default() }).expect("a scheduler");
+        let default =
+            |name| SHIPPED.params(&flin).iter().find(|param| param.name == name).expect("a parameter").default;
         let document = |device| {
             let flow = vec![synthetic("any", 1, pages_at(1.0, 1.0))];
             Document { device, flow, ..Document::default() }

@@ -4,18 +4,17 @@ mod pick;
 
 use std::process::ExitCode;
 
-use flashlane_core::decide::Pick;
-use flashlane_sched::catalogue::{Answers, Catalogue, Choice, Question, RecipeError, SchedulerEntry};
+use flashlane_sched::catalogue::{AnswerEntry, Answers, Build, Catalogue, Question, RecipeError, SchedulerEntry};
 use pick::ShortestRequestFirst;
 
 /// Adds the new answer, and a scheduler that uses it: `fr-fcfs`, but for what an idle die does next.
 fn add(catalogue: &mut Catalogue) -> Result<(), RecipeError> {
-    catalogue.add_answer::<dyn Pick>(Choice {
+    catalogue.add_answer(AnswerEntry {
         name: "shortest-request",
         summary: "the request with the fewest pages left to serve",
         source: "an example",
         params: &[],
-        build: &|_| Box::new(ShortestRequestFirst),
+        build: Build::Pick(&|_| Box::new(ShortestRequestFirst)),
     })?;
     let base = catalogue.scheduler("fr-fcfs").expect("it is shipped").answers;
     catalogue.add_scheduler(SchedulerEntry {
@@ -39,6 +38,7 @@ mod tests {
 
     use flashlane_report::results::table;
     use flashlane_scenario::Scenario;
+    use flashlane_sched::catalogue::SHIPPED;
     use flashlane_sim::{Options, compare};
 
     use super::*;
@@ -64,7 +64,7 @@ requests = 20_000
     #[test]
     fn the_example_runs_audited_and_its_row_is_in_the_table() {
         let mut scenario = Scenario::parse("small-and-large", SCENARIO.to_owned()).expect("a good scenario");
-        let mut catalogue = Catalogue::shipped();
+        let mut catalogue = SHIPPED.clone();
         add(&mut catalogue).expect("the catalogue can be extended");
         scenario.use_catalogue(Arc::new(catalogue));
         let options = Options { audit: true, rows: None, activity: false, progress: None };
@@ -84,7 +84,7 @@ requests = 20_000
 
     #[test]
     fn names_that_are_taken_are_refused() {
-        let mut twice = Catalogue::shipped();
+        let mut twice = SHIPPED.clone();
         add(&mut twice).expect("the catalogue can be extended");
         let entry = *twice.scheduler("shortest-request-first").expect("just added");
         let error = twice.add_scheduler(entry).expect_err("the name is taken");

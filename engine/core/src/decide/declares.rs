@@ -7,51 +7,6 @@
 
 use crate::units::Duration;
 
-/// What a scheduler's answers declare.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Declares {
-    /// Which command enters the device next.
-    pub admit: AdmitDeclares,
-    /// Which chip a write goes to.
-    pub place: PlaceDeclares,
-    /// Where in its queue a transaction stands.
-    pub order: OrderDeclares,
-    /// What an idle chip does next.
-    pub pick: PickDeclares,
-    /// Whether the running program or erase may be paused.
-    pub preempt: PreemptDeclares,
-    /// When garbage collection may run.
-    pub collect: CollectDeclares,
-    /// Whether a waiting write is superseded.
-    pub cancel: CancelDeclares,
-}
-
-impl Declares {
-    /// What the device keeps on the board for any of the answers.
-    pub const fn keeps(&self) -> Keeps {
-        let all = [
-            self.admit.keeps,
-            self.place.keeps,
-            self.order.keeps,
-            self.pick.keeps,
-            self.preempt.keeps,
-            self.collect.keeps,
-            self.cancel.keeps,
-        ];
-        // Algorithm 2 of FLIN shares out collection by the flows whose pages it moves.
-        let mut keeps = Keeps { page_flows: self.collect.write_triggered, ..Keeps::NOTHING };
-        let mut i = 0;
-        while i < all.len() {
-            keeps.page_flows |= all[i].page_flows;
-            keeps.valid_pages |= all[i].valid_pages;
-            keeps.page_planes |= all[i].page_planes;
-            keeps.request_pages |= all[i].request_pages;
-            i += 1;
-        }
-        keeps
-    }
-}
-
 /// Figures of the board that cost the device work, and that it keeps only for answers that declare them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keeps {
@@ -69,6 +24,16 @@ impl Keeps {
     /// None of them.
     pub const NOTHING: Keeps =
         Keeps { page_flows: false, valid_pages: false, page_planes: false, request_pages: false };
+
+    /// Those of both.
+    pub(super) const fn and(&self, other: &Keeps) -> Keeps {
+        Keeps {
+            page_flows: self.page_flows || other.page_flows,
+            valid_pages: self.valid_pages || other.valid_pages,
+            page_planes: self.page_planes || other.page_planes,
+            request_pages: self.request_pages || other.request_pages,
+        }
+    }
 }
 
 /// What an [`Admit`](super::Admit) declares.

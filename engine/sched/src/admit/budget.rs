@@ -8,6 +8,7 @@
 //! reading, pending until fetched, never delays any flow where the device fetches without limit. A flow may overdraw with its
 //! last command of a round and pays back in the next; budget that it does not use is lost.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use flashlane_core::board::ActiveRequest;
@@ -16,6 +17,39 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, FlowId, Op, Time};
 
 use super::round_robin::has_room;
+use crate::entries::{AnswerEntry, Build};
+use crate::params::Param;
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "budget",
+    summary: "each flow has a budget of flash time per round, less the garbage collection it causes",
+    source: "Jun and Shin (NVMSA 2015) as in FLIN §7; model 2.1.9 WA-BC",
+    params: &[
+        Param { name: "budget_round_us", unit: "us", default: 10_000, min: 1, max: 1 << 40, help: "length of a round" },
+        Param {
+            name: "budget_compensation",
+            unit: "0 or 1",
+            default: 1,
+            min: 0,
+            max: 1,
+            help: "whether flows pay for the garbage collection they cause (D-FLN-20)",
+        },
+        Param {
+            name: "budget_until_completed",
+            unit: "0 or 1",
+            default: 1,
+            min: 0,
+            max: 1,
+            help: "whether a flow with budget left and commands in the device keeps those without budget waiting",
+        },
+    ],
+    build: Build::Admit(&|v| {
+        let round = Duration::from_us(v.get("budget_round_us"));
+        let [compensates, until_completed] =
+            ["budget_compensation", "budget_until_completed"].map(|name| v.get(name) == 1);
+        Box::new(Budget::new(round, compensates, until_completed))
+    }),
+};
 
 /// A flow's account, ns of flash time.
 #[derive(Clone, Copy, Default, Debug)]

@@ -5,6 +5,7 @@
 //! alpha 0 too (D-NCQ-02), and rounded down each time, so that it reaches 0 and nothing younger passes it any more (D-NCQ-14). Estimates are made at every decision (D-NCQ-05), the oldest of
 //! equals goes first, and all queues are one to this answer (D-NCQ-16).
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use flashlane_core::board::ActiveRequest;
@@ -12,7 +13,24 @@ use flashlane_core::decide::{Admit, AdmitDeclares, Commands, Fetch};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, FlowId, Op, Time};
 
+use crate::entries::{AnswerEntry, Build};
 use crate::params::{Param, Values};
+
+pub(crate) const OLDEST: AnswerEntry = AnswerEntry {
+    name: "oldest",
+    summary: "the oldest command of all queues",
+    source: "NCQ §3 FCFS; model 5.1",
+    params: &[],
+    build: Build::Admit(&|_| Box::new(Oldest)),
+};
+
+pub(crate) const SHORTEST: AnswerEntry = AnswerEntry {
+    name: "shortest",
+    summary: "of all waiting commands the one with the shortest estimated service, with aging",
+    source: "NCQ §2, eq. 1 to 4; model 5.1",
+    params: PARAMS,
+    build: Build::Admit(&|v| Box::new(Shortest::of(v))),
+};
 
 /// Alpha.
 pub(crate) const ALPHA: Param = Param {

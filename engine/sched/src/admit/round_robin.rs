@@ -1,7 +1,19 @@
 //! Round robin over the submission queues, as NVMe fetches by default (FLIN §2.2).
 
+use alloc::boxed::Box;
+
 use flashlane_core::decide::{Admit, AdmitDeclares, Commands, Fetch};
 use flashlane_core::{Board, FlowId};
+
+use crate::entries::{AnswerEntry, Build};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "round-robin",
+    summary: "submission queues in turn",
+    source: "NVMe; FLIN §2.2",
+    params: &[],
+    build: Build::Admit(&|_| Box::new(RoundRobin::default())),
+};
 
 /// Round robin over the flows that have a command waiting.
 #[derive(Default, Debug)]

@@ -1,11 +1,22 @@
 //! Weighted round robin over priority classes, as NVMe's optional arbitration: priority `i` is fetched from `2^i` times as
 //! often as priority 0 while both have commands waiting; within a priority, round robin.
 
+use alloc::boxed::Box;
+
 use flashlane_core::board::Flow;
 use flashlane_core::decide::{Admit, AdmitDeclares, Commands, Fetch};
 use flashlane_core::{Board, FlowId};
 
 use super::round_robin::has_room;
+use crate::entries::{AnswerEntry, Build};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "weighted-round-robin",
+    summary: "priority level i is fetched 2^i times as often as level 0",
+    source: "NVMe weighted round robin; FLIN §5.2 weights (D-FLN-26)",
+    params: &[],
+    build: Build::Admit(&|_| Box::new(Weighted::default())),
+};
 
 /// Weighted round robin by priority.
 #[derive(Default, Debug)]

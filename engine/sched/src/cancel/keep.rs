@@ -1,7 +1,19 @@
 //! Every write is programmed.
 
+use alloc::boxed::Box;
+
 use flashlane_core::decide::{Cancel, CancelDeclares};
 use flashlane_core::{Board, TxnId};
+
+use crate::entries::{AnswerEntry, Build};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "keep",
+    summary: "every write is programmed",
+    source: "",
+    params: &[],
+    build: Build::Cancel(&|_| Box::new(Keep)),
+};
 
 /// No write is dropped.
 #[derive(Debug)]

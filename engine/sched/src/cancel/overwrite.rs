@@ -1,9 +1,20 @@
 //! Write hit manager: a waiting write is dropped when a younger write of its page arrives (SOS, model 4.1.2 and model 4.3).
 
+use alloc::boxed::Box;
+
 use flashlane_core::decide::{Cancel, CancelDeclares};
 use flashlane_core::{Board, TxnId};
 
+use crate::entries::{AnswerEntry, Build};
 use crate::params::{Param, Values};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "overwrite",
+    summary: "a waiting write is dropped when a younger write of its page arrives",
+    source: "SOS; model 4.1.2 WHM",
+    params: PARAMS,
+    build: Build::Cancel(&|v| Box::new(Overwrite::of(v))),
+};
 
 /// Whether the younger write takes the dropped one's place.
 pub(crate) const INHERIT: Param = Param {

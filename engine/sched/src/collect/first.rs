@@ -1,8 +1,28 @@
 //! Garbage collection goes first: its transactions beat user transactions on the unit until the victim is erased
 //! (model 2.1.9 "non-preemptive"). Atomic garbage collection also may not be paused (D-SLK-14).
 
+use alloc::boxed::Box;
+
 use flashlane_core::decide::{Collect, CollectDeclares, GcMode, GcPrecedence};
 use flashlane_core::{Board, UnitId};
+
+use crate::entries::{AnswerEntry, Build};
+
+pub(crate) const ATOMIC: AnswerEntry = AnswerEntry {
+    name: "atomic",
+    summary: "a victim is emptied and erased without a break",
+    source: "D-SLK-14",
+    params: &[],
+    build: Build::Collect(&|_| Box::new(First::atomic())),
+};
+
+pub(crate) const NON_PREEMPTIVE: AnswerEntry = AnswerEntry {
+    name: "non-preemptive",
+    summary: "garbage collection beats user transactions until the victim is erased; reads may suspend its programs",
+    source: "model 2.1.9",
+    params: &[],
+    build: Build::Collect(&|_| Box::new(First::non_preemptive())),
+};
 
 /// Garbage collection before everything.
 #[derive(Debug)]

@@ -1,7 +1,19 @@
 //! Garbage collection at no cost: the control that shows what it costs otherwise (FLN-E7 "no GC").
 
+use alloc::boxed::Box;
+
 use flashlane_core::decide::{Collect, CollectDeclares, GcMode, GcPrecedence};
 use flashlane_core::{Board, UnitId};
+
+use crate::entries::{AnswerEntry, Build};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "free",
+    summary: "garbage collection takes no time: a control",
+    source: "FLN-E7",
+    params: &[],
+    build: Build::Collect(&|_| Box::new(Free)),
+};
 
 /// Pages move and blocks are erased in no time.
 #[derive(Debug)]

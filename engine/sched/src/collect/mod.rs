@@ -1,16 +1,10 @@
 //! When may garbage collection run?
 
-mod first;
-mod free;
+pub(crate) mod first;
+pub(crate) mod free;
 pub(crate) mod paced;
-mod semi_preemptive;
-mod write_triggered;
-
-pub use first::First;
-pub use free::Free;
-pub use paced::Paced;
-pub use semi_preemptive::SemiPreemptive;
-pub use write_triggered::WriteTriggered;
+pub(crate) mod semi_preemptive;
+pub(crate) mod write_triggered;
 
 use flashlane_core::board::Plane;
 use flashlane_core::{Board, UnitId};
@@ -31,7 +25,11 @@ mod tests {
     use super::*;
     use crate::pick::testing::board;
     use alloc::boxed::Box;
+    use first::First;
     use flashlane_core::decide::{Collect, GcMode, GcPrecedence};
+    use free::Free;
+    use paced::Paced;
+    use semi_preemptive::SemiPreemptive;
 
     /// With blocks to spare and short of them: what goes first, and whether a collection may be paused or takes no time.
     #[test]

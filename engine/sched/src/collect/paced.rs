@@ -5,11 +5,22 @@
 //! together no write goes anywhere, although open blocks still have free pages. To erase a victim with `v` valid pages of `n` takes `v` moves
 //! and frees `n - v` pages: a write that waits for `v / (n - v)` moves for each page of the write before takes no more pages than are freed.
 
+use alloc::boxed::Box;
+
 use flashlane_core::decide::{Collect, CollectDeclares, GcPrecedence};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, UnitId};
 
 use super::{planes, short_of_blocks};
+use crate::entries::{AnswerEntry, Build};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "paced",
+    summary: "semi-preemptive, but at the hard threshold writes go between its steps, as many as it frees pages for",
+    source: "ours; model 1.1.13",
+    params: &[],
+    build: Build::Collect(&|_| Box::new(Paced)),
+};
 
 /// Paced garbage collection.
 #[derive(Debug)]

@@ -1,10 +1,21 @@
 //! Semi-preemptive garbage collection: user transactions go between its steps as long as a plane of the unit has more
 //! free blocks than the hard threshold; at or below it, garbage collection goes first (model 2.1.9 SPGC).
 
+use alloc::boxed::Box;
+
 use flashlane_core::decide::{Collect, CollectDeclares, GcMode, GcPrecedence};
 use flashlane_core::{Board, UnitId};
 
 use super::short_of_blocks;
+use crate::entries::{AnswerEntry, Build};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "semi-preemptive",
+    summary: "user transactions go between its steps above the hard threshold of free blocks",
+    source: "model 2.1.9 SPGC",
+    params: &[],
+    build: Build::Collect(&|_| Box::new(SemiPreemptive)),
+};
 
 /// Semi-preemptive garbage collection.
 #[derive(Debug)]

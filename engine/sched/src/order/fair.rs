@@ -4,6 +4,7 @@
 //! that transactions of low intensity stand before those of high intensity, and that no transaction passes a barrier.
 //! A transaction chosen for a slot (§4.3) stays in its queue until it is dispatched, and counts there.
 
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -11,10 +12,20 @@ use flashlane_core::decide::{Departure, Needs, Order, OrderDeclares, Position};
 use flashlane_core::transaction::{FlashOp, tag};
 use flashlane_core::{Board, Duration, FlowId, QueueId, Time, TxnId};
 
+use crate::entries::{AnswerEntry, Build};
+use crate::flin;
 use crate::flin::intensity::{Intensity, Rule};
 use crate::flin::region::{Entry, Space, View};
 use crate::flin::slowdown::{Mean, Slowdown, isolated_ns};
 use crate::flin::stage1_queue::Stage1Queue;
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "fair",
+    summary: "low intensity before high, then where slowdowns are most equal",
+    source: "FLIN §4.1, §5.1-5.3; model 2.1.5",
+    params: flin::ORDER_PARAMS,
+    build: Build::Order(&|v| Box::new(Fair::new(flin::order_settings(v)))),
+};
 
 /// How the first stage works.
 #[derive(Clone, Copy, Debug)]

@@ -5,11 +5,7 @@ mod known;
 pub(crate) mod need;
 mod shadow;
 pub(crate) mod slack_bypass;
-mod tail;
+pub(crate) mod tail;
 
-pub use fair::Fair;
 pub use known::KnownResponses;
-pub use need::Need;
 pub use shadow::Shadow;
-pub use slack_bypass::SlackBypass;
-pub use tail::Tail;

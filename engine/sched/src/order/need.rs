@@ -7,6 +7,7 @@
 //! loses the service time of the newcomer from its slack, which never becomes negative, so no transaction ends later than estimated. Must never know
 //! how positions become a queue.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use flashlane_core::decide::{Estimate, Needs, Order, OrderDeclares, Position, Promotion};
@@ -14,8 +15,17 @@ use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, Duration, QueueId, RequestId, TxnId};
 
 use super::slack_bypass::{DECISION_NS, RBYP, WBYP, siblings};
+use crate::entries::{AnswerEntry, Build};
 use crate::estimate::{self, Estimator, params};
 use crate::params::{Param, Values};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "need-bypass",
+    summary: "ahead of transactions with enough slack, but only as far as the request ends earlier by it",
+    source: "ours, after Slacker §4.1, §5; model 1.1.9",
+    params: PARAMS,
+    build: Build::Order(&|v| Box::new(Need::of(v))),
+};
 
 /// Parameters of [`Need`].
 pub(crate) const PARAMS: &[Param] = &[

@@ -7,6 +7,7 @@
 
 mod ledger;
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 use flashlane_core::decide::{Departure, Estimate, Needs, Order, OrderDeclares, Position};
@@ -15,8 +16,25 @@ use flashlane_core::{Board, Duration, QueueId, RequestId, Transaction, TxnId};
 
 use self::ledger::Ledger;
 use super::KnownResponses;
+use crate::entries::{AnswerEntry, Build};
 use crate::estimate::{self, Estimator, params};
 use crate::params::{Param, Values};
+
+pub(crate) const SLACK_BYPASS: AnswerEntry = AnswerEntry {
+    name: "slack-bypass",
+    summary: "ahead of transactions with enough slack, by estimated response times",
+    source: "Slacker §4.1, §5; model 1.1.3",
+    params: PARAMS,
+    build: Build::Order(&|v| Box::new(SlackBypass::with_estimates(v))),
+};
+
+pub(crate) const SLACK_ORACLE: AnswerEntry = AnswerEntry {
+    name: "slack-oracle",
+    summary: "slack-bypass with the true response times of the baseline in place of estimates: a control",
+    source: "model 1.1.7",
+    params: PARAMS,
+    build: Build::Order(&|v| Box::new(SlackBypass::with_known_responses(v))),
+};
 
 /// Whether reads may pass reads.
 pub(crate) const RBYP: Param =

@@ -1,7 +1,19 @@
 //! At the tail: order of arrival.
 
+use alloc::boxed::Box;
+
 use flashlane_core::decide::{Order, OrderDeclares, Position};
 use flashlane_core::{Board, QueueId, TxnId};
+
+use crate::entries::{AnswerEntry, Build};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "tail",
+    summary: "order of arrival",
+    source: "",
+    params: &[],
+    build: Build::Order(&|_| Box::new(Tail)),
+};
 
 /// Order of arrival.
 #[derive(Debug)]

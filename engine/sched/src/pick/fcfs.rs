@@ -1,10 +1,29 @@
 //! First come, first served over reads and writes of a unit (model 2.1.9 FCFS).
 
+use alloc::boxed::Box;
+
 use flashlane_core::decide::{Group, Pick, PickDeclares, Scope};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, UnitId};
 
 use super::{oldest, widen::widen};
+use crate::entries::{AnswerEntry, Build};
+use crate::params::Param;
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "fcfs",
+    summary: "the oldest transaction, read or write",
+    source: "model 2.1.9",
+    params: &[Param {
+        name: "fcfs_widen",
+        unit: "0 or 1",
+        default: 1,
+        min: 0,
+        max: 1,
+        help: "whether companions may share the oldest transaction's command (multi-plane, multi-die)",
+    }],
+    build: Build::Pick(&|v| Box::new(Fcfs::new(v.get("fcfs_widen") == 1))),
+};
 
 /// The older of the oldest read and the oldest write.
 #[derive(Debug)]

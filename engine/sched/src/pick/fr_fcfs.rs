@@ -1,11 +1,23 @@
 //! FR-FCFS with conditional queue size: reads first, unless the write queue is fuller than a threshold (Slacker §2.1,
 //! model 1.1.2).
 
+use alloc::boxed::Box;
+
 use flashlane_core::decide::{Group, Pick, PickDeclares, Scope};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, UnitId};
 
-use super::{FillTrigger, oldest, widen::widen};
+use super::fill::{self, FillTrigger};
+use super::{oldest, widen::widen};
+use crate::entries::{AnswerEntry, Build};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "fr-fcfs",
+    summary: "reads before writes until the write queue fills",
+    source: "Slacker §2.1; model 1.1.2",
+    params: fill::PARAMS,
+    build: Build::Pick(&|v| Box::new(FrFcfs::new(FillTrigger::of(v)))),
+};
 
 /// Reads first until the write queue fills.
 #[derive(Debug)]

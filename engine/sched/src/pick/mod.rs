@@ -1,23 +1,16 @@
 //! What does an idle chip do next?
 
-mod fcfs;
+pub(crate) mod fcfs;
 pub(crate) mod fill;
-mod fr_fcfs;
-mod read_first;
+pub(crate) mod fr_fcfs;
+pub(crate) mod read_first;
 pub(crate) mod read_first_bounded;
-mod sprinkler;
+pub(crate) mod sprinkler;
 #[cfg(test)]
 pub(crate) mod testing;
-mod wait_balanced;
+pub(crate) mod wait_balanced;
 mod widen;
 
-pub use fcfs::Fcfs;
-pub use fill::FillTrigger;
-pub use fr_fcfs::FrFcfs;
-pub use read_first::ReadFirst;
-pub use read_first_bounded::ReadFirstBounded;
-pub use sprinkler::Sprinkler;
-pub use wait_balanced::WaitBalanced;
 pub use widen::widen;
 
 use core::cmp::Reverse;

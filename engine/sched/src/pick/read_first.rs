@@ -1,10 +1,21 @@
 //! Reads before writes, each in order of arrival (model 2.1.9 RP).
 
+use alloc::boxed::Box;
+
 use flashlane_core::decide::{Group, Pick, PickDeclares, Scope};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, UnitId};
 
 use super::{oldest, widen::widen};
+use crate::entries::{AnswerEntry, Build};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "read-first",
+    summary: "reads before writes, each in order",
+    source: "model 2.1.9 RP",
+    params: &[],
+    build: Build::Pick(&|_| Box::new(ReadFirst)),
+};
 
 /// Reads first.
 #[derive(Debug)]

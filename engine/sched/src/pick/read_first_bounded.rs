@@ -2,6 +2,7 @@
 //! (model 1.1.12). Where there are priorities the most urgent of each direction goes ([`most_urgent`]), and a command takes companions of
 //! all of them.
 
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -10,7 +11,16 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, TxnId, UnitId};
 
 use super::{most_urgent, oldest, widen::widen_over_priorities};
+use crate::entries::{AnswerEntry, Build};
 use crate::params::{Param, Values};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "read-first-bounded",
+    summary: "reads before writes, the most urgent where there are priorities; a write goes after so many reads in a row",
+    source: "ours; model 1.1.12",
+    params: PARAMS,
+    build: Build::Pick(&|v| Box::new(ReadFirstBounded::of(v))),
+};
 
 /// Parameters of [`ReadFirstBounded`].
 pub(crate) const PARAMS: &[Param] = &[Param {

@@ -1,11 +1,31 @@
 //! Sprinkler: the largest multi-plane, multi-die group first (overlap depth), then transactions of one request
 //! (connectivity), then age; reads before writes (FLIN §6, model 2.1.9; FARO of the HPCA 2014 paper).
 
+use alloc::boxed::Box;
+
 use core::cmp::Reverse;
 
 use flashlane_core::decide::{Group, Pick, PickDeclares, Scope};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, QueueId, TxnId, UnitId};
+
+use crate::entries::{AnswerEntry, Build};
+use crate::params::Param;
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "largest-group",
+    summary: "the largest multi-plane, multi-die group, then one request's, then the oldest; reads first",
+    source: "Sprinkler (HPCA 2014) as in FLIN §6; model 2.1.9",
+    params: &[Param {
+        name: "group_window",
+        unit: "transactions",
+        default: 128,
+        min: 1,
+        max: 1 << 20,
+        help: "how far into a queue groups are looked for",
+    }],
+    build: Build::Pick(&|v| Box::new(Sprinkler::new(v.get("group_window")))),
+};
 
 /// Largest group first.
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 //! also when a running program may be suspended for it (O1); stage 3 dispatches one slot, with companions of its priority and direction (D-FLN-17). Garbage collection
 //! that goes before the write is the collect decision's; its time counts in both waits (D-FLN-11).
 
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -13,9 +14,19 @@ use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, TxnId, UnitId};
 
 use super::widen::widen;
+use crate::entries::{AnswerEntry, Build};
+use crate::flin;
 use crate::flin::balance::{Claim, waits};
 use crate::flin::gc_quota::QuotaRule;
 use crate::flin::priority_sequence::PrioritySequence;
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "wait-balanced",
+    summary: "levels in turn by weight, then the read or write that waits longer in proportion to its service",
+    source: "FLIN §4.2-4.3, §5.4; model 2.1.6, model 2.1.7",
+    params: flin::QUOTA_PARAMS,
+    build: Build::Pick(&|v| Box::new(WaitBalanced::new(flin::quota_rule(v)))),
+};
 
 /// What stage 2 chose for a direction of a unit.
 #[derive(Clone, Copy, Debug)]

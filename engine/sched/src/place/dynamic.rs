@@ -6,13 +6,24 @@
 //! goes to the chip with the least estimated response time (eq. 1), the first of equals, and to its plane with the fewest
 //! waiting writes.
 
+use alloc::boxed::Box;
+
 use flashlane_core::board::{QueueKind, Service, SlotQueue};
 use flashlane_core::decide::{PageWrite, Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, PlaneId, TxnId, UnitId};
 
+use crate::entries::{AnswerEntry, Build};
 use crate::estimate::{Estimator, Options, params};
 use crate::params::{Param, Values};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "dynamic",
+    summary: "a write goes to the chip that can take it first, when it can",
+    source: "Slacker §3.3, §7.6; D-SLK-22",
+    params: PARAMS,
+    build: Build::Place(&|v| Box::new(Dynamic::of(v))),
+};
 
 /// Parameters of [`Dynamic`].
 pub(crate) const PARAMS: &[Param] = &[

@@ -2,10 +2,10 @@
 //!
 //! A write that has a chip can be delayed there by reads and by garbage collection while other chips stand idle; one that has none
 //! cannot. A chip takes one when it has nothing in service, no read waits for it and no collection goes before a write there; companions for
-//! planes that may share its command follow while writes are left. In this it is like [`Dynamic`](super::Dynamic); but that refuses every
+//! planes that may share its command follow while writes are left. In this it is like [`Dynamic`](super::dynamic::Dynamic); but that refuses every
 //! chip for which collection waits, so that on a full drive, where collection always waits, writes starve. Here a chip is refused only
 //! when a plane of it is so short of blocks that its collection goes first. Where collection lets writes go between its steps even then
-//! ([`Paced`](crate::collect::Paced)), such a chip takes one if no other could and collection has freed pages for it.
+//! ([`Paced`](crate::collect::paced::Paced)), such a chip takes one if no other could and collection has freed pages for it.
 //!
 //! Of the chips that could take a write the first `late_choices` in turn are compared, channels first, and the one with the plane that has
 //! most free pages takes it. Writes so go where blocks are left, and no plane has to collect much earlier than others.
@@ -18,6 +18,7 @@
 //! keep it for ever. With `late_fair`, where more writes wait than the drive serves soon, the flow that has written least goes first: it waits
 //! behind few of its own writes and not behind the others' many. Where flows have priorities and the pick decision heeds them, the most urgent write goes first ([`most_urgent`]).
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use flashlane_core::board::{Plane, QueueKind, Service, Unit};
@@ -26,8 +27,17 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, PlaneId, TxnId, UnitId};
 
 use crate::collect::paced::may_write;
+use crate::entries::{AnswerEntry, Build};
 use crate::params::{Param, Values};
 use crate::pick::most_urgent;
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "late",
+    summary: "a write waits for any chip until one could begin it, and chips nearly out of blocks take none",
+    source: "ours; model 1.1.10",
+    params: PARAMS,
+    build: Build::Place(&|v| Box::new(Late::of(v))),
+};
 
 /// Parameters of [`Late`].
 pub(crate) const PARAMS: &[Param] = &[

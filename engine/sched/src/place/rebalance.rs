@@ -5,14 +5,25 @@
 //! typical service of each waiting transaction. The chip with the largest load among those with a write that can move gives
 //! its foremost one (D-SOS-02), if that then ends earlier.
 
+use alloc::boxed::Box;
+
 use flashlane_core::board::QueueKind;
 use flashlane_core::decide::{MigrationLimits, PageWrite, Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, PlaneId, TxnId, UnitId};
 
-use super::Rotate;
+use super::rotate::Rotate;
+use crate::entries::{AnswerEntry, Build};
 use crate::estimate::remaining;
 use crate::params::{Param, Values};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "rebalance",
+    summary: "static until a chip has nothing to do: it takes a write from the chip with the most work",
+    source: "SOS; model 4.1.2 QSL",
+    params: PARAMS,
+    build: Build::Place(&|v| Box::new(Rebalance::of(v))),
+};
 
 /// Parameters of [`Rebalance`].
 pub(crate) const PARAMS: &[Param] = &[

@@ -3,8 +3,20 @@
 //! Planes are numbered channel by channel, so the rotation steps a whole channel at a time and moves one plane on after
 //! each round: consecutive writes land on different channels.
 
+use alloc::boxed::Box;
+
 use flashlane_core::decide::{PageWrite, Place};
 use flashlane_core::{Board, PlaneId};
+
+use crate::entries::{AnswerEntry, Build};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "rotate",
+    summary: "each write goes to the next plane in turn, channel first",
+    source: "model 1.1.1",
+    params: &[],
+    build: Build::Place(&|_| Box::new(Rotate::default())),
+};
 
 /// The next plane in rotation.
 #[derive(Default, Debug)]

@@ -3,8 +3,28 @@
 //!
 //! A pause that would save nothing, because less than its own overheads is left to run, is not made.
 
+use alloc::boxed::Box;
+
 use flashlane_core::decide::{Preempt, PreemptDeclares, SuspendPoints};
 use flashlane_core::{Board, Duration, TxnId, UnitId};
+
+use crate::entries::{AnswerEntry, Build};
+
+pub(crate) const SUSPEND: AnswerEntry = AnswerEntry {
+    name: "suspend",
+    summary: "a waiting read suspends a program or erase at once",
+    source: "Wu and He (FAST 2012) as in FLIN §6",
+    params: &[],
+    build: Build::Preempt(&|_| Box::new(Blind::anytime())),
+};
+
+pub(crate) const PAUSE_AT_BOUNDARY: AnswerEntry = AnswerEntry {
+    name: "pause-at-boundary",
+    summary: "a waiting read pauses a program at the end of its iteration",
+    source: "Wu and He (FAST 2012) as in Slacker §4.3",
+    params: &[],
+    build: Build::Preempt(&|_| Box::new(Blind::at_boundaries())),
+};
 
 /// Blind suspension.
 #[derive(Debug)]

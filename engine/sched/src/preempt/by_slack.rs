@@ -4,10 +4,21 @@
 //! The slack of a command is the least of its transactions'. Only the read at the head of the queue is considered
 //! (D-SLK-13). While the fill trigger holds, writes go before reads and nothing is paused (D-SLK-15).
 
+use alloc::boxed::Box;
+
 use flashlane_core::decide::{Preempt, PreemptDeclares, SuspendPoints};
 use flashlane_core::{Board, Duration, TxnId, UnitId};
 
-use crate::pick::FillTrigger;
+use crate::entries::{AnswerEntry, Build};
+use crate::pick::fill::{self, FillTrigger};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "slack-pause",
+    summary: "reads pause a program at the end of its iteration while it can spare the time",
+    source: "Slacker §4.2; model 1.1.6",
+    params: fill::PARAMS,
+    build: Build::Preempt(&|v| Box::new(BySlack::new(FillTrigger::of(v)))),
+};
 
 /// Slack-aware write pausing.
 #[derive(Debug)]

@@ -1,13 +1,7 @@
 //! May the running program or erase be paused?
 
-mod blind;
-mod by_slack;
-mod never;
-mod proportional;
+pub(crate) mod blind;
+pub(crate) mod by_slack;
+pub(crate) mod never;
+pub(crate) mod proportional;
 pub(crate) mod worth;
-
-pub use blind::Blind;
-pub use by_slack::BySlack;
-pub use never::Never;
-pub use proportional::Proportional;
-pub use worth::Worth;

@@ -5,12 +5,24 @@
 //! does not change with time: what the read waits more, the program has less to run. Moves that go before a write are
 //! not interrupted unless they yield (D-FLN-16), nor is an erase.
 
+use alloc::boxed::Box;
+
 use flashlane_core::board::Command;
 use flashlane_core::decide::{Preempt, PreemptDeclares, SuspendPoints};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, TxnId, UnitId};
 
+use crate::entries::{AnswerEntry, Build};
+use crate::flin;
 use crate::flin::balance::{Claim, waits_in_service};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "proportional",
+    summary: "a read suspends a program that waits less in proportion, and any page move made in idle time",
+    source: "FLIN §4.3 optimisations; model 2.1.7",
+    params: flin::SUSPENSION_PARAMS,
+    build: Build::Preempt(&|v| Box::new(Proportional::new(v.get("present_pause") == 1))),
+};
 
 /// Suspension by proportional waits.
 #[derive(Debug)]

@@ -18,12 +18,23 @@
 //! that gives writes their blocks. A program of the page buffer may stand twice as long while the buffer has space, as
 //! nobody waits for it: less than an eighth of the buffer waits for the flash, no request waits for its space, and no write of a request for a chip.
 
+use alloc::boxed::Box;
+
 use flashlane_core::board::Command;
 use flashlane_core::decide::{Preempt, PreemptDeclares, SuspendPoints};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, Owner, TxnId, UnitId};
 
+use crate::entries::{AnswerEntry, Build};
 use crate::params::{Param, Values};
+
+pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
+    name: "worth",
+    summary: "a program or erase is paused if the waiting reads gain more by it than everyone pays",
+    source: "ours; model 1.1.11",
+    params: PARAMS,
+    build: Build::Preempt(&|v| Box::new(Worth::of(v))),
+};
 
 /// Parameters of [`Worth`].
 pub(crate) const PARAMS: &[Param] = &[

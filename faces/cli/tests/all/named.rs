@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use flashlane_sched::catalogue::{self, Question};
+use flashlane_sched::catalogue::{Question, SHIPPED};
 use serde_json::Value;
 
 use crate::common::{folder, program, text};
@@ -128,7 +128,7 @@ fn the_keys_that_pages_name_exist() {
     let mut known = BTreeSet::new();
     names(&flashlane_scenario::schema(), &mut known);
     // Of a scheduler that is a table, any other key is a parameter.
-    let answers = Question::ALL.into_iter().flat_map(catalogue::answers);
+    let answers = Question::ALL.into_iter().flat_map(|question| SHIPPED.answers(question));
     known.extend(answers.flat_map(|answer| answer.params).map(|param| param.name.to_owned()));
     known.insert("shadow".into());
     assert!(known.contains("time_unit") && known.contains("read_ratio"), "{known:?}");

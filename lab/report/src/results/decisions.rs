@@ -6,34 +6,33 @@ use flashlane_core::decide::ByQuestion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A scheduler's answer to each of the seven questions, by name, and its parameters.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Decisions {
-    /// Which command enters the device next.
-    pub admit: String,
-    /// Which chip a write goes to.
-    pub place: String,
-    /// Where in its chip's queue a transaction stands.
-    pub order: String,
-    /// What an idle chip does next.
-    pub pick: String,
-    /// Whether the running program or erase may be paused.
-    pub preempt: String,
-    /// When garbage collection may run.
-    pub collect: String,
-    /// Whether a waiting write is superseded.
-    pub cancel: String,
-    /// Parameters that differ from their defaults.
-    pub parameters: BTreeMap<String, u64>,
+macro_rules! decisions {
+    ($($(#[$asks:meta])* $Question:ident $question:ident $Declares:ident,)*) => {
+        /// A scheduler's answer to each of the seven questions, by name, and its parameters.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        pub struct Decisions {
+            $($(#[$asks])* pub $question: String,)*
+            /// Parameters that differ from their defaults.
+            pub parameters: BTreeMap<String, u64>,
+        }
+
+        impl Decisions {
+            /// These answers, with these parameters.
+            pub fn of(answers: &ByQuestion<&str>, parameters: BTreeMap<String, u64>) -> Decisions {
+                Decisions { $($question: answers.$question.to_owned(),)* parameters }
+            }
+
+            /// The questions with the answers.
+            pub fn answers(&self) -> ByQuestion<&str> {
+                ByQuestion { $($question: &self.$question,)* }
+            }
+        }
+    };
 }
 
-impl Decisions {
-    /// The questions with the answers.
-    pub fn answers(&self) -> ByQuestion<&str> {
-        let Decisions { admit, place, order, pick, preempt, collect, cancel, .. } = self;
-        ByQuestion([admit, place, order, pick, preempt, collect, cancel])
-    }
+flashlane_core::questions!(decisions);
 
+impl Decisions {
     /// In what it differs from `other`: `pick largest-group`, `write_capacity 64`, `alpha default`.
     pub fn differences(&self, other: &Decisions) -> Vec<String> {
         let (own, others) = (self.answers(), other.answers());

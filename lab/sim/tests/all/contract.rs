@@ -13,7 +13,7 @@ use flashlane_core::event::Event;
 use flashlane_core::geometry::UnitKind;
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, Completion, Duration, Lpn, Owner, Time, UnitId};
-use flashlane_sched::catalogue::{Catalogue, Choice, Recipe, SchedulerEntry, schedulers};
+use flashlane_sched::catalogue::{AnswerEntry, Build, Catalogue, Recipe, SHIPPED, SchedulerEntry, schedulers};
 use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
 use rand_pcg::Pcg64Mcg;
 
@@ -287,7 +287,7 @@ const FIRST_IN_LINE: &str = "late";
 #[test]
 fn nothing_waits_longer_than_its_row_promises() {
     for entry in schedulers() {
-        keeps_its_promise(&Catalogue::shipped(), entry.name, None).unwrap_or_else(|broken| panic!("{broken}"));
+        keeps_its_promise(&SHIPPED, entry.name, None).unwrap_or_else(|broken| panic!("{broken}"));
     }
 }
 
@@ -295,7 +295,7 @@ fn nothing_waits_longer_than_its_row_promises() {
 #[test]
 fn nothing_waits_longer_than_its_row_promises_while_collection_is_paced() {
     for entry in schedulers().iter().filter(|entry| entry.open.contains(&Question::Collect)) {
-        let kept = keeps_its_promise(&Catalogue::shipped(), entry.name, Some("paced"));
+        let kept = keeps_its_promise(&SHIPPED, entry.name, Some("paced"));
         kept.unwrap_or_else(|broken| panic!("{broken}"));
     }
 }
@@ -352,8 +352,8 @@ impl Pick for Oldest {
 }
 
 /// The shipped catalogue with one row more, whose answer to the pick question is of one's own.
-fn with_a_new_row(pick: Choice<dyn Pick>) -> Catalogue {
-    let mut catalogue = Catalogue::shipped();
+fn with_a_new_row(pick: AnswerEntry) -> Catalogue {
+    let mut catalogue = SHIPPED.clone();
     let mut entry = *catalogue.scheduler("fcfs").expect("it ships");
     (entry.name, entry.answers.pick) = ("new-row", pick.name);
     catalogue.add_answer(pick).expect("a new name");
@@ -364,15 +364,15 @@ fn with_a_new_row(pick: Choice<dyn Pick>) -> Catalogue {
 /// What docs/add-a-scheduler.md promises: a scheduler that is in the catalogue is tested without another line, and this test can fail.
 #[test]
 fn a_new_row_needs_no_other_line() {
-    let choice: Choice<dyn Pick> = Choice {
+    let answer = AnswerEntry {
         name: "new-pick",
         summary: "",
         source: "",
         params: &[],
-        build: &|_| Box::new(Oldest(&[FlashOp::Read, FlashOp::Program])),
+        build: Build::Pick(&|_| Box::new(Oldest(&[FlashOp::Read, FlashOp::Program]))),
     };
-    assert_eq!(keeps_its_promise(&with_a_new_row(choice), "new-row", None), Ok(()));
-    let never_writes: Choice<dyn Pick> = Choice { build: &|_| Box::new(Oldest(&[FlashOp::Read])), ..choice };
+    assert_eq!(keeps_its_promise(&with_a_new_row(answer), "new-row", None), Ok(()));
+    let never_writes = AnswerEntry { build: Build::Pick(&|_| Box::new(Oldest(&[FlashOp::Read]))), ..answer };
     let broken = keeps_its_promise(&with_a_new_row(never_writes), "new-row", None).unwrap_err();
     assert!(broken.contains("still wait"), "{broken}");
 }
@@ -483,7 +483,7 @@ fn writes_do_not_starve_under_paced_collection_nor_collection_under_writes() {
         let [paced, semi] = ["paced", "semi-preemptive"].map(|answer| {
             let mut recipe = recipe(entry.name, &[]);
             recipe.answers.push((Question::Collect, answer.to_owned()));
-            flood(&short(), Catalogue::shipped().build(&recipe).expect("a scheduler"), Read)
+            flood(&short(), SHIPPED.build(&recipe).expect("a scheduler"), Read)
         });
         assert!(paced.left == 0 && paced.erases > 100 && paced.erases >= semi.erases, "{}", entry.name);
         // The read and the program of one move.

@@ -7,14 +7,14 @@ use crate::common::play::{Mix, TestRequest, asks, audit, built, conserved, hand_
 use crate::common::small_gc_drive;
 use flashlane_core::event::Event;
 use flashlane_core::{Completion, Duration, Time};
-use flashlane_sched::catalogue::{AnswerInfo, Question, Recipe, answers, build, resolve, schedulers};
+use flashlane_sched::catalogue::{AnswerEntry, Question, Recipe, SHIPPED, build, schedulers};
 use flashlane_ssd::config::{Buffer, Config, FlowConfig};
 use rand_pcg::Pcg64Mcg;
 
 /// The first scheduler with this answer, else the simplest one with the answer put in.
 fn recipe(question: Question, answer: &str, params: &[(&str, u64)]) -> Recipe {
     let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-    match schedulers().iter().find(|entry| entry.answers.by_question()[question] == answer) {
+    match schedulers().iter().find(|entry| entry.answers[question] == answer) {
         Some(entry) => {
             // Units that collect whenever they have nothing to do would never take writes from others.
             let open = entry.open.iter().map(|&question| (question, "non-preemptive".to_owned()));
@@ -25,9 +25,9 @@ fn recipe(question: Question, answer: &str, params: &[(&str, u64)]) -> Recipe {
 }
 
 /// Every answer that has parameters, with its question.
-fn with_parameters() -> Vec<(Question, AnswerInfo)> {
-    let listed = Question::ALL.into_iter().flat_map(|q| answers(q).into_iter().map(move |answer| (q, answer)));
-    listed.filter(|(_, answer)| !answer.params.is_empty()).collect()
+fn with_parameters() -> impl Iterator<Item = (Question, &'static AnswerEntry)> {
+    let listed = Question::ALL.into_iter().flat_map(|q| SHIPPED.answers(q).map(move |answer| (q, answer)));
+    listed.filter(|(_, answer)| !answer.params.is_empty())
 }
 
 /// The least and the greatest value are legal, and so are the defaults; one less and one more are refused with the
@@ -43,7 +43,7 @@ fn ranges_end_where_they_say() {
                 assert!(build(&with(legal)).is_ok(), "{} = {legal}", param.name);
             }
             for illegal in [param.min.checked_sub(1), param.max.checked_add(1)].into_iter().flatten() {
-                let why = resolve(&with(illegal)).expect_err(param.name);
+                let why = SHIPPED.resolve(&with(illegal)).expect_err(param.name);
                 assert_eq!((why.key.as_str(), why.value), (param.name, illegal.to_string()));
                 assert_eq!(why.legal, format!("{} to {} {}", param.min, param.max, param.unit));
             }

@@ -3,7 +3,7 @@
 use crate::common::play::Mix;
 use flashlane_core::Duration;
 use flashlane_core::geometry::{AllocationOrder, Geometry, UnitKind};
-use flashlane_sched::catalogue::{Question, Recipe, answers, build, schedulers};
+use flashlane_sched::catalogue::{Question, Recipe, SHIPPED, build, schedulers};
 use flashlane_ssd::config::*;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -306,8 +306,8 @@ pub fn any_row(random: &mut RandomStream) -> Recipe {
 pub fn any_mix(random: &mut RandomStream) -> Recipe {
     let mut recipe = any_row(random);
     for question in Question::ALL {
-        let known = answers(question);
-        let answer = &known[random.0.next_u32() as usize % known.len()];
+        let known: Vec<_> = SHIPPED.answers(question).collect();
+        let answer = known[random.0.next_u32() as usize % known.len()];
         recipe.answers.push((question, answer.name.to_owned()));
         for param in answer.params {
             let value = match random.upto(3) {
