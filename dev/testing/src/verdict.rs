@@ -64,12 +64,13 @@ fn is_shown((shown, unit): (f64, f64), value: f64) -> bool {
     (shown - value).abs() <= (6e-4 * value.abs()).max(6e-4 * unit)
 }
 
-/// Whether `text` says how much better this factor is: `33x`, `12%`.
-fn says_factor(text: &str, factor: f64, percent: f64) -> bool {
+/// Whether `text` says how much better this factor is: `33x`, `12%`; below twofold as a factor only where it is `far` from others.
+fn says_factor(text: &str, factor: f64, percent: f64, far: bool) -> bool {
     if let Some(times) = text.strip_suffix('x') {
         let (times, _) = parse(times).unwrap_or_default();
         let large = factor.max(1.0 / factor);
-        return large > 1.98 && (times - large).abs() <= if large < 9.95 { 0.051 } else { 0.51 + 1e-9 * large };
+        return (far || large > 1.98)
+            && (times - large).abs() <= if large < 9.95 { 0.051 } else { 0.51 + 1e-9 * large };
     }
     let shown = text.strip_suffix('%').and_then(|digits| digits.parse::<f64>().ok());
     shown.is_some_and(|shown| (shown - percent).abs() <= 0.51)
@@ -187,7 +188,9 @@ impl Read<'_> {
             self.no_request(line);
         } else if let Some(rest) = line.strip_prefix("nobody pays under ") {
             self.nobody_pays(line, rest);
-        } else if line.starts_with("all schedulers are alike") {
+        } else if line.starts_with("all schedulers are alike")
+            || line.starts_with("nothing but write amplification tells")
+        {
             for run in 0..list(self.json, "/schedulers").len() {
                 self.nobody_differs(line, run);
             }
@@ -212,7 +215,14 @@ impl Read<'_> {
             if told.gains == Some(true) && head.contains(" wins for ") {
                 self.is_best(line, told.name, told.whom);
             }
-            self.changes(line, told.changes, told.name, told.whom, told.gains);
+            let changes = match told.changes.rsplit_once("; ") {
+                Some((changes, others)) if others.ends_with(" within 1% of it") => {
+                    self.are_as_good(line, others, told.name, told.whom);
+                    changes
+                }
+                _ => told.changes,
+            };
+            self.changes(line, changes, told.name, told.whom, told.gains);
         } else if line.starts_with("why the ") {
             // Which decision it is rests on runs of their own.
         } else if list(self.json, "/schedulers").len() == 1 {
@@ -238,7 +248,7 @@ impl Read<'_> {
             let (key, wide) = match said {
                 _ if said.starts_with("mean ") => ("mean_ns", TIGHT),
                 _ if said.starts_with("p99 ") => ("p99_ns", WIDE),
-                _ => ("iops", TIGHT),
+                _ => ("own_iops", TIGHT),
             };
             let values = values.split(", within").next().unwrap_or(values);
             let shown: Vec<(f64, f64)> = values.split(" -> ").filter_map(parse).collect();
@@ -250,8 +260,11 @@ impl Read<'_> {
                 self.problem(line, &format!("{from} -> {to} in the summary"));
             }
             let alike = (from - to).abs() <= wide * from.min(to);
-            let gain = if key == "iops" { to / from } else { from / to };
-            self.says_change(line, said, key, gain, alike);
+            let gain = if key == "own_iops" { to / from } else { from / to };
+            let seen = self.gains(run, whose, key);
+            let same_way = seen.iter().all(|one| one.max(1.0 / one) > 1.01 && (*one > 1.0) == (gain > 1.0));
+            let far = seen.len() >= 5 && same_way && seen.iter().any(|one| one.max(1.0 / one) >= 2.0);
+            self.says_change(line, said, key, (gain, alike, far));
             is_worse |= !alike && gain < 1.0;
             if number == 0 && gains.is_some_and(|gains| alike || gains != (gain > 1.0)) {
                 self.problem(line, "the first change goes the other way");
@@ -272,7 +285,7 @@ impl Read<'_> {
     }
 
     /// Whether the words for a change are those of its size and direction.
-    fn says_change(&mut self, line: &str, said: &str, key: &str, gain: f64, alike: bool) {
+    fn says_change(&mut self, line: &str, said: &str, key: &str, (gain, alike, far): (f64, bool, bool)) {
         let words: Vec<&str> = said.split(' ').collect();
         if alike {
             if !(said.ends_with(" alike") || said.starts_with("as many ")) {
@@ -282,17 +295,17 @@ impl Read<'_> {
         }
         let at = |word: &str| words.iter().position(|&one| one == word).and_then(|at| words.get(at.wrapping_sub(1)));
         let (better, worse) = match key {
-            "iops" => (at("more").or_else(|| at("as").filter(|_| said.contains("as many"))), at("fewer")),
+            "own_iops" => (at("more").or_else(|| at("as").filter(|_| said.contains("as many"))), at("fewer")),
             _ => (at("faster"), at("slower")),
         };
         let percent = match (key, gain > 1.0) {
-            ("iops", true) => 100.0 * (gain - 1.0),
-            ("iops", false) => 100.0 * (1.0 - gain),
+            ("own_iops", true) => 100.0 * (gain - 1.0),
+            ("own_iops", false) => 100.0 * (1.0 - gain),
             (_, true) => 100.0 * (1.0 - 1.0 / gain),
             (_, false) => 100.0 * (1.0 / gain - 1.0),
         };
         let (right, wrong) = if gain > 1.0 { (better, worse) } else { (worse, better) };
-        if wrong.is_some() || !right.is_some_and(|text| says_factor(text, gain, percent)) {
+        if wrong.is_some() || !right.is_some_and(|text| says_factor(text, gain, percent, far)) {
             self.problem(line, &format!("{gain} times better"));
         }
     }
@@ -324,7 +337,7 @@ impl Read<'_> {
             }
         };
         let pairs = base.into_iter().zip(own).filter_map(|(base, own)| Some((figure(base)?, figure(own)?)));
-        pairs.map(|(from, to)| if key == "iops" { to / from } else { from / to }).collect()
+        pairs.map(|(from, to)| if key == "own_iops" { to / from } else { from / to }).collect()
     }
 
     /// What is said of seeds behind a change.
@@ -351,7 +364,7 @@ impl Read<'_> {
         };
         if said.starts_with("not decided") || said.contains(&format!(" of {all} seeds")) {
             let alike = counts("alike").unwrap_or(0);
-            let words = if key == "iops" { ["more", "fewer"] } else { ["faster", "slower"] };
+            let words = if key == "own_iops" { ["more", "fewer"] } else { ["faster", "slower"] };
             let words = if key == "write_amplification" { ["fewer", "more"] } else { words };
             let [better, worse] = words.map(|word| counts(word).unwrap_or(0));
             if decided || (better, worse, alike) != (up, down, all - up - down) {
@@ -371,8 +384,8 @@ impl Read<'_> {
         let ends = [sizes().fold(f64::MAX, f64::min), sizes().fold(1.0, f64::max)];
         for (text, size) in [low, high].into_iter().zip(ends) {
             let percent = match (key, up > 0) {
-                ("write_amplification", _) | ("iops", true) => 100.0 * (size - 1.0),
-                ("iops", false) | (_, true) => 100.0 * (1.0 - 1.0 / size),
+                ("write_amplification", false) | ("own_iops", true) => 100.0 * (size - 1.0),
+                ("own_iops", false) | (_, true) => 100.0 * (1.0 - 1.0 / size),
                 (_, false) => 100.0 * (size - 1.0),
             };
             // One unit for both ends.
@@ -380,9 +393,9 @@ impl Read<'_> {
             let times = text.strip_suffix('x').and_then(|digits| digits.parse::<f64>().ok());
             let is_said = match times.filter(|_| ends[1] > 1.98 && size < 2.0) {
                 Some(times) => (times - size).abs() <= 0.051 && times > 1.0,
-                None => says_factor(text, size, percent),
+                None => says_factor(text, size, percent, false),
             };
-            let is_factor = key != "write_amplification" && ends[1] >= 2.0;
+            let is_factor = ends[1] >= 2.0;
             if !is_said || is_factor && !text.ends_with('x') {
                 self.problem(line, &format!("{ends:?} over the seeds"));
             }
@@ -411,6 +424,23 @@ impl Read<'_> {
         }
     }
 
+    /// `need is within 1% of it`, `need and late are within 1% of it`.
+    fn are_as_good(&mut self, line: &str, others: &str, name: &str, whom: &str) {
+        let (Some(run), Some(whose)) = (self.run(name), self.whose(whom)) else { return };
+        let runs = list(self.json, "/schedulers");
+        let controls = runs.iter().all(|run| run["control"] == true);
+        let as_good = (0..runs.len()).filter(|&other| {
+            other != run
+                && (controls || runs[other]["control"] == false)
+                && self.gain(other, whose).zip(self.gain(run, whose)).is_some_and(|(one, best)| best <= one * 1.01)
+        });
+        let as_good: Vec<&str> = as_good.map(|other| self.name(other)).collect();
+        let are_named = as_good.iter().all(|name| others.contains(name));
+        if !are_named && !others.starts_with(&format!("{} others", as_good.len())) {
+            self.problem(line, &format!("{as_good:?} are as good"));
+        }
+    }
+
     fn nobody_pays(&mut self, line: &str, rest: &str) {
         let name = rest.split(": ").next().unwrap_or_default();
         let runs: Vec<usize> = match self.run(name) {
@@ -423,7 +453,7 @@ impl Read<'_> {
                 let to = self.of(run, whose, key);
                 let worse = match to {
                     None => true,
-                    Some(to) if key == "iops" => from - to > within * from.min(to),
+                    Some(to) if key == "own_iops" => from - to > within * from.min(to),
                     Some(to) => to - from > within * from.min(to),
                 };
                 if worse {
@@ -512,8 +542,9 @@ impl Read<'_> {
             .filter(|(_, run)| line.contains(&format!(" under {} ", run["name"].as_str().unwrap_or_default())));
         let found: Vec<usize> = found.map(|(run, _)| run).filter(|&run| run != self.base).collect();
         let Some(&run) = found.first() else { return self.problem(line, "names nobody") };
-        let of_flow =
-            |name: &str| line.contains(&format!("run {name} is ")) || line.contains(&format!("of {name} under "));
+        let of_flow = |name: &str| {
+            line.contains(&format!("of its requests {name} is ")) || line.contains(&format!("of {name} under "))
+        };
         let flow = self
             .flows()
             .iter()
@@ -621,7 +652,8 @@ impl Read<'_> {
         let Some(whose) = self.whose(whom) else { return self.problem(line, "names nobody") };
         let mean = rest.strip_prefix("mean ").and_then(|rest| parse(rest.split(", p99").next()?));
         let p99 = rest.split_once(", p99").and_then(|(_, rest)| {
-            let rest = rest.split_once(" requests ").map_or(rest, |(_, rest)| rest);
+            let rest =
+                [" requests ", " request "].iter().find_map(|of| rest.split_once(of)).map_or(rest, |(_, rest)| rest);
             parse(rest.split(';').next()?)
         });
         let is = |shown: Option<(f64, f64)>, value: Option<f64>| {

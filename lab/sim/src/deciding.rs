@@ -9,14 +9,13 @@ use super::decisions::Common;
 use super::further::{Further, MOST_REQUESTS};
 use super::prepare::prepare;
 use flashlane_report::results::{
-    Deciding, RequestKind, SchedulerResult, SeedFigures, SeedMeasure, SeedRun, Summary, TriedDecision, Untried, Way,
+    Deciding, MOST_OF_IT, RequestKind, SchedulerResult, SeedFigures, SeedMeasure, SeedRun, Summary, TriedDecision,
+    Untried, Way,
 };
 use flashlane_scenario::{Scenario, SchedulerChoice};
 
 /// The factor above which a gain or a loss is looked into.
 const LARGE: f64 = 2.0;
-/// The share of it that a decision must bring, and take with it: four fifths, of the logarithm of the factor.
-const MOST_OF_IT: f64 = 0.8;
 /// Fewest requests whose 99th percentile is looked at.
 const REQUESTS_FOR_P99: u64 = 1_000;
 /// The most differences that a subset of them is written down for.
@@ -89,9 +88,14 @@ fn is_looked_at(summary: &Summary, run: &SchedulerResult, figures: &SeedFigures)
             None => return false,
         },
     };
+    // What a flow of commits writes and flushes is told of its commits.
+    let flow =
+        figures.flow.as_ref().map_or(summary.flows.first(), |name| summary.flows.iter().find(|f| f.name == *name));
+    let commits = flow.is_some_and(|flow| flow.writes_per_flush.is_some());
     let both = of.read.is_some() && of.write.is_some();
     match figures.kind {
-        RequestKind::All => !both,
+        RequestKind::All => !both && !commits,
+        RequestKind::Write | RequestKind::Flush if commits => false,
         RequestKind::Read | RequestKind::Write => both,
         RequestKind::FuaWrite | RequestKind::Commit => false,
         RequestKind::Trim | RequestKind::WriteZeroes | RequestKind::Flush => true,

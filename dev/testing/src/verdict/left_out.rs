@@ -52,10 +52,11 @@ impl Read<'_> {
 
     /// By which keys these requests are judged, and how far each may be apart.
     fn keys(&self, whose: Whose) -> Vec<(&'static str, f64)> {
-        let Some(role) = self.role(whose) else { return vec![("iops", TIGHT)] };
-        let is_half = role == Role::Part("commit") && whose.1 != "fua_write";
-        let has_rate = role == Role::Tenant || whose.1 == "commit";
-        let all = [(!is_half, ("mean_ns", TIGHT)), (true, ("p99_ns", WIDE)), (has_rate, ("iops", TIGHT))];
+        let Some(role) = self.role(whose) else { return vec![("own_iops", TIGHT)] };
+        let is_loop = whose.0.is_some_and(|flow| !self.flows()[flow]["depth"].is_null());
+        let has_rate = is_loop && (role == Role::Tenant || whose.1 == "commit");
+        let all =
+            [(true, ("mean_ns", TIGHT)), (whose.1 != "commit", ("p99_ns", WIDE)), (has_rate, ("own_iops", TIGHT))];
         all.into_iter().filter(|one| one.0).map(|one| one.1).collect()
     }
 
@@ -89,7 +90,8 @@ impl Read<'_> {
 
     /// Whose requests are judged; of all flows together their rate.
     fn all_judged(&self) -> Vec<Whose> {
-        let total = (self.flows().len() > 1).then_some((None, "all"));
+        let has_loop = self.flows().iter().any(|flow| !flow["depth"].is_null());
+        let total = (has_loop && self.flows().len() > 1).then_some((None, "all"));
         self.roles.iter().map(|one| one.0).chain(total).collect()
     }
 
@@ -103,15 +105,17 @@ impl Read<'_> {
     fn factor(&self, run: usize, whose: Whose, key: &str) -> Option<f64> {
         let (from, to) = (self.of(self.base, whose, key)?, self.of(run, whose, key)?);
         let within = if key == "p99_ns" { WIDE } else { TIGHT };
-        let gain = if key == "iops" { to / from } else { from / to };
+        let gain = if key == "own_iops" { to / from } else { from / to };
         Some(if (from - to).abs() <= within * from.min(to) { 1.0 } else { gain })
     }
 
     /// By how much requests are better off: a closed loop by its rate, if that differs, everybody else by the mean.
     pub(super) fn gain(&self, run: usize, whose: Whose) -> Option<f64> {
         let is_loop = whose.0.is_some_and(|flow| !self.flows()[flow]["depth"].is_null());
-        let rate = self.factor(run, whose, "iops").filter(|&gain| is_loop && gain != 1.0);
-        rate.or_else(|| self.factor(run, whose, "mean_ns"))
+        let runs = 0..list(self.json, "/schedulers").len();
+        let by_rate =
+            is_loop && runs.into_iter().any(|run| self.factor(run, whose, "own_iops").is_some_and(|gain| gain != 1.0));
+        self.factor(run, whose, if by_rate { "own_iops" } else { "mean_ns" })
     }
 
     /// The scheduler that wins: for most tenants, of equals with the largest product of gains.
@@ -151,7 +155,7 @@ impl Read<'_> {
                 let said = clause.split(" (").next().unwrap_or_default();
                 let said = said.strip_prefix("but ").unwrap_or(said);
                 if said.contains(" fewer ") {
-                    found.insert((run, whose, "iops"));
+                    found.insert((run, whose, "own_iops"));
                 } else if said.contains(" slower") {
                     found.insert((run, whose, if said.starts_with("p99 ") { "p99_ns" } else { "mean_ns" }));
                 }
@@ -180,7 +184,7 @@ impl Read<'_> {
         };
         let of_whole = self.losses(run, whole);
         let says_more = |&(key, loss): &(&'static str, f64)| {
-            of_whole.iter().find(|one| one.0 == key).is_none_or(|&(_, same)| loss >= LARGE * same)
+            of_whole.iter().find(|one| one.0 == key).is_none_or(|&(_, same)| loss - 1.0 >= LARGE * (same - 1.0))
         };
         self.gain(run, whole).unwrap_or(1.0) >= 1.0 || losses.iter().any(says_more)
     }

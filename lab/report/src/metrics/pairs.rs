@@ -247,6 +247,25 @@ mod tests {
         assert_eq!(found.span_ns[1], 9_990);
     }
 
+    /// Quarters of a flow are those of its own requests, wherever they lie in the run.
+    #[test]
+    fn quarters_of_a_flow_are_of_its_own_requests() {
+        let responses = |ns: &dyn Fn(u64) -> u64| {
+            let mut responses = ResponseTimes::default();
+            for id in 0..1_000 {
+                // The first 8 of 1,000 are the second flow's.
+                let flow = flashlane_core::FlowId(u16::from(id < 8));
+                let completion = flashlane_core::Completion { flow, ..completion(id, Op::Read, 1, ns(id)) };
+                responses.record(&completion).expect("in memory");
+            }
+            responses
+        };
+        let pairs = Pairs::of(&responses(&|_| 9), &responses(&|id| id)).expect("in memory");
+        assert_eq!(pairs.flow[1].quarters.map(|sums| (sums.requests, sums.own_ns)), [(2, 1), (2, 5), (2, 9), (2, 13)]);
+        assert_eq!(pairs.flow[0].quarters.map(|sums| sums.requests), [248; 4]);
+        assert_eq!(pairs.all.quarters.map(|sums| sums.requests), [250; 4]);
+    }
+
     #[test]
     fn the_gain_per_request_counts_short_and_long_requests_alike() {
         let base = [(0, Op::Read, 1, 1_000), (1, Op::Read, 1, 1_000_000), (2, Op::Read, 1, 0), (3, Op::Read, 1, 3_000)];

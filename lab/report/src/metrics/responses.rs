@@ -77,12 +77,19 @@ pub(super) struct Response {
 }
 
 /// The requests that two runs have measured.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Both {
-    /// How many.
-    pub count: usize,
+    /// How many, by flow.
+    pub by_flow: Vec<usize>,
     /// When the first and the last of them arrived, or the first of their groups did, ns.
     pub arrivals: [u64; 2],
+}
+
+impl Both {
+    /// How many.
+    pub fn count(&self) -> usize {
+        self.by_flow.iter().sum()
+    }
 }
 
 /// A temporary file that cannot be written or read.
@@ -214,17 +221,13 @@ impl ResponseTimes {
     /// # Errors
     /// If a temporary file cannot be read.
     pub(super) fn count_both(one: &ResponseTimes, other: &ResponseTimes) -> Result<Both, ResponseError> {
-        let mut both = Both { count: 0, arrivals: [u64::MAX, 0] };
-        ResponseTimes::chunks_of_both(one, other, |number, one, other| {
-            let groups = 1 << group_bits(number);
-            let groups = one.entries.chunks(groups).zip(other.entries.chunks(groups)).zip(&one.arrivals);
-            for ((one, other), &arrival) in groups {
-                let count = one.iter().zip(other).filter(|&(&one, &other)| measured(one) && measured(other)).count();
-                if count > 0 {
-                    both.count += count;
-                    both.arrivals = [both.arrivals[0].min(arrival), both.arrivals[1].max(arrival)];
-                }
+        let mut both = Both { by_flow: Vec::new(), arrivals: [u64::MAX, 0] };
+        ResponseTimes::for_both(one, other, |one, _| {
+            if both.by_flow.len() <= one.flow {
+                both.by_flow.resize(one.flow + 1, 0);
             }
+            both.by_flow[one.flow] += 1;
+            both.arrivals = [both.arrivals[0].min(one.arrival), both.arrivals[1].max(one.arrival)];
         })?;
         Ok(both)
     }
@@ -332,7 +335,7 @@ mod tests {
         assert_eq!(few.chunks.iter().flatten().count(), 2, "held in memory");
         let mut next = (0..requests).filter(|&id| measured(id));
         let both = ResponseTimes::count_both(&all, &few).expect("read");
-        assert_eq!(both.count as u64, (0..requests).filter(|&id| measured(id)).count() as u64);
+        assert_eq!(both.count() as u64, (0..requests).filter(|&id| measured(id)).count() as u64);
         // Of the last group the first that was measured: its own first is a multiple of 7.
         let groups = 1 << GROUP_BITS;
         assert_eq!(both.arrivals, [10, (requests - 1) / groups * groups * 10]);

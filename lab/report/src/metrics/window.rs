@@ -36,6 +36,8 @@ pub struct Load {
     has_warm_up: bool,
     /// Length of the window, ns, once the run is over; 0 without one.
     length_ns: u64,
+    /// When the window begins, once the run is over.
+    begins: Time,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -127,7 +129,7 @@ impl Load {
     pub fn close(&mut self, window: &LoadWindow) {
         self.catch_up(window);
         self.since = Counts::default();
-        self.length_ns = window.length_ns();
+        (self.length_ns, self.begins) = (window.length_ns(), window.first);
         if self.has_warm_up {
             self.within.serve_at_most_what_arrives();
         }
@@ -136,7 +138,12 @@ impl Load {
     /// Adds what another flow of the same run did.
     pub fn merge(&mut self, other: &Load) {
         self.within.add(&other.within);
-        self.length_ns = self.length_ns.max(other.length_ns);
+        (self.length_ns, self.begins) = (self.length_ns.max(other.length_ns), other.begins);
+    }
+
+    /// When the window begins, which is when the first counted request arrives.
+    pub fn begins(&self) -> Time {
+        self.begins
     }
 
     /// Length of the window, ns; 0 if fewer than two instants of counted arrival make none.

@@ -196,7 +196,7 @@ fn over_seeds(summary: &Summary) -> String {
                     .map_or_else(|| "-".into(), |range| format!("{} to {}", shown(range.low), shown(range.high)))
             };
             let (mean, p99) = (range(SeedMeasure::Mean, time), range(SeedMeasure::P99, time));
-            let rate = range(SeedMeasure::Rate, number);
+            let rate = range(SeedMeasure::Served, number);
             text.push_str(&format!("  {who} {name}mean {mean}, p99 {p99}, requests/s {rate}\n"));
         }
     }

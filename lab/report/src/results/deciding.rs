@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::attribution::Difference;
 use super::replications::{RequestKind, SeedMeasure};
 
+/// The share of a difference that a decision must bring, and take with it: four fifths, of the logarithm of the factor.
+pub const MOST_OF_IT: f64 = 0.8;
+
 /// The largest gain or the largest loss of the comparison, if it is above twofold, and the decision that brings it: made alone from `baseline`
 /// on it brings at least four fifths of it, and without it four fifths are gone. Shares are of the logarithm of the factor, so that a gain
 /// and the loss the other way round are judged alike: four fifths of 32 times are 16 times. Of means, or of 99th percentiles where no mean is

@@ -95,6 +95,9 @@ pub struct ResponseStats {
     pub offered_iops: Option<f64>,
     /// Requests that completed in the window, per second, those of the warm-up only up to what arrived; null without a window.
     pub iops: Option<f64>,
+    /// Requests that completed per second of the flow's own time, from its first counted arrival to its last completion; null without any.
+    #[serde(default)]
+    pub own_iops: Option<f64>,
     /// Megabytes (10^6 bytes) of those per second; null without a window.
     pub mb_per_s: Option<f64>,
     /// Mean, ns.

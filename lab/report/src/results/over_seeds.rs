@@ -35,7 +35,7 @@ pub struct OverSeeds {
     pub says: Says,
     /// Seeds under which both schedulers have the figure.
     pub seeds: u32,
-    /// How many different outcomes these seeds had: runs whose figures for this tenant and kind are all equal are one.
+    /// How many different outcomes these seeds had: seeds under which both schedulers have the same figure are one.
     pub outcomes: u32,
     /// The seeds under which the scheduler is better by over 1 %.
     pub better: Option<Spread>,
@@ -108,12 +108,19 @@ impl OverSeeds {
                 Spread::add(&mut worse, factor);
             }
         }
-        let (seeds, outcomes) = (found.len() as u32, outcomes.len() as u32);
+        let is_one_outcome = outcomes.len() == 1;
+        let mut values: Vec<[f64; 2]> = Vec::new();
+        for (_, own) in &found {
+            if !values.contains(own) {
+                values.push(*own);
+            }
+        }
+        let (seeds, outcomes) = (found.len() as u32, values.len() as u32);
         let all = |side: &Option<Spread>| side.is_some_and(|side| side.seeds == seeds);
         let says = match seeds {
             1 => Says::Unrepeated,
             seeds if seeds < LEAST_SEEDS => Says::TooFew,
-            _ if outcomes == 1 => Says::Same,
+            _ if is_one_outcome => Says::Same,
             _ if all(&better) => Says::Better,
             _ if all(&worse) => Says::Worse,
             seeds if alike == seeds => Says::Alike,
@@ -153,13 +160,14 @@ fn figures<'a>(flow: Option<&'a str>, of: &'a FlowStats) -> impl Iterator<Item =
             mean_ns: stats.mean_ns,
             p99_ns: stats.p99_ns,
             iops: stats.iops,
+            own_iops: stats.own_iops,
         })
     })
 }
 
 impl SeedMeasure {
     fn is_better_lower(self) -> bool {
-        self != SeedMeasure::Rate
+        !matches!(self, SeedMeasure::Rate | SeedMeasure::Served)
     }
 }
 
@@ -233,11 +241,13 @@ fn value(summary: &Summary, case: &Case<'_>, run: &SeedRun) -> Option<f64> {
             let writes = summary.flows.iter().find(|flow| Some(flow.name.as_str()) == case.flow)?.writes_per_flush?;
             Some(writes * figures(RequestKind::Write)?.mean_ns + figures(RequestKind::Flush)?.mean_ns)
         }
-        (SeedMeasure::Rate, RequestKind::Commit) => figures(RequestKind::Flush)?.iops,
+        (SeedMeasure::Rate, RequestKind::Commit) => figures(RequestKind::Flush)?.own_iops,
+        (SeedMeasure::Served, RequestKind::Commit) => figures(RequestKind::Flush)?.iops,
         (SeedMeasure::P99, RequestKind::Commit) => None,
         (SeedMeasure::Mean, kind) => Some(figures(kind)?.mean_ns),
         (SeedMeasure::P99, kind) => Some(figures(kind)?.p99_ns as f64),
-        (SeedMeasure::Rate, kind) => figures(kind)?.iops,
+        (SeedMeasure::Rate, kind) => figures(kind)?.own_iops,
+        (SeedMeasure::Served, kind) => figures(kind)?.iops,
     }
 }
 
@@ -251,7 +261,7 @@ fn outcome(case: &Case<'_>, run: &SeedRun) -> Vec<Option<f64>> {
         kind => std::slice::from_ref(kind),
     };
     let figures = kinds.iter().filter_map(|&kind| run.figures(case.flow, kind));
-    figures.flat_map(|f| [Some(f.requests as f64), Some(f.mean_ns), Some(f.p99_ns as f64), f.iops]).collect()
+    figures.flat_map(|f| [Some(f.requests as f64), Some(f.mean_ns), Some(f.p99_ns as f64), f.own_iops]).collect()
 }
 
 #[cfg(test)]

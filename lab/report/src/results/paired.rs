@@ -63,8 +63,8 @@ pub struct PairStats {
     pub p95_improvement_percent: Option<f64>,
     /// Mean of the differences, ns: positive is faster.
     pub gain_ns: f64,
-    /// What lies in each of the four quarters of the run's requests, in order of arrival: of a flow or a kind of request, those of it. Empty with
-    /// fewer than four requests.
+    /// What lies in each of the four quarters of these requests, in order of arrival; of reads or writes in those of reads and writes together.
+    /// Empty with fewer than four requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quarters: Vec<Quarter>,
     /// In how little time, and in how few requests, most of the difference lies; null where the means are equal.

@@ -69,6 +69,8 @@ pub struct SeedFigures {
     pub p99_ns: u64,
     /// Requests completed per second, as `iops` of the same figures in the summary; null without a window.
     pub iops: Option<f64>,
+    /// Requests completed per second of the flow's own time, as `own_iops`; null if none passed.
+    pub own_iops: Option<f64>,
 }
 
 /// A kind of request, as figures are told apart by it.
@@ -102,8 +104,10 @@ pub enum SeedMeasure {
     Mean,
     /// 99th percentile of the response times; less is better.
     P99,
-    /// Requests completed per second; more is better.
+    /// Requests completed per second of the flow's own time; more is better.
     Rate,
+    /// Requests completed per second in the window of the run; more is better.
+    Served,
     /// Write amplification; less is better.
     WriteAmplification,
     /// Erases; fewer are better.

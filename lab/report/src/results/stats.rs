@@ -204,7 +204,8 @@ impl FlowStats {
         let first = metrics.first_arrival().unwrap_or(Time::ZERO);
         let makespan_ns = metrics.last_completion().since(first).ns();
         let rates = |ops: &[Op]| metrics.load().rates(ops);
-        let direction = |op| ResponseStats::of(&metrics.response(op), metrics.bytes(op), rates(&[op]));
+        let own_ns = own_time(metrics);
+        let direction = |op| ResponseStats::of(&metrics.response(op), metrics.bytes(op), rates(&[op]), own_ns);
         let bytes = metrics.bytes(Op::Read) + metrics.bytes(Op::Write);
         FlowStats {
             issued: metrics.issued(),
@@ -216,7 +217,7 @@ impl FlowStats {
             last_completion_ns: metrics.last_completion().ns(),
             makespan_ns,
             window_ns: metrics.load().length_ns(),
-            all: ResponseStats::of(&metrics.response_all(), bytes, rates(&BOTH)),
+            all: ResponseStats::of(&metrics.response_all(), bytes, rates(&BOTH), own_ns),
             read: direction(Op::Read),
             write: direction(Op::Write),
             fua_write: fua_write(metrics).map(Box::new),
@@ -229,7 +230,13 @@ impl FlowStats {
 /// Writes with FUA: how many arrived is not known apart from other writes, so they have no rates.
 fn fua_write(metrics: &FlowMetrics) -> Option<ResponseStats> {
     let (responses, bytes) = metrics.fua_writes()?;
-    ResponseStats::of(responses, bytes, None)
+    ResponseStats::of(responses, bytes, None, own_time(metrics))
+}
+
+/// From the first counted arrival of these requests to their last completion, ns.
+fn own_time(metrics: &FlowMetrics) -> u64 {
+    let begins = metrics.first_arrival().map_or(Time::NEVER, |first| first.max(metrics.load().begins()));
+    if metrics.last_completion() > begins { metrics.last_completion().since(begins).ns() } else { 0 }
 }
 
 impl CommandStats {
@@ -238,7 +245,9 @@ impl CommandStats {
         if by_kind.iter().skip(2).all(|kind| kind.issued == 0) {
             return None;
         }
-        let of = |op: Op| ResponseStats::of(&metrics.response(op), metrics.bytes(op), metrics.load().rates(&[op]));
+        let own_ns = own_time(metrics);
+        let of =
+            |op: Op| ResponseStats::of(&metrics.response(op), metrics.bytes(op), metrics.load().rates(&[op]), own_ns);
         let received = Op::ALL.into_iter().zip(by_kind).filter(|(_, kind)| kind.issued > 0);
         let received = received.map(|(op, kind)| KindRequests {
             kind: op.name().to_owned(),
@@ -259,13 +268,14 @@ impl CommandStats {
 }
 
 impl ResponseStats {
-    fn of(histogram: &Histogram, bytes: u64, rates: Option<Rates>) -> Option<ResponseStats> {
+    fn of(histogram: &Histogram, bytes: u64, rates: Option<Rates>, own_ns: u64) -> Option<ResponseStats> {
         let at = |millionths| histogram.percentile(millionths);
         Some(ResponseStats {
             requests: histogram.count(),
             bytes,
             offered_iops: rates.map(|rates| rates.offered_iops),
             iops: rates.map(|rates| rates.iops),
+            own_iops: (own_ns > 0).then(|| histogram.count() as f64 / own_ns as f64 * 1e9),
             mb_per_s: rates.map(|rates| rates.bytes_per_s / 1e6),
             mean_ns: histogram.mean()?,
             stdev_ns: histogram.stdev()?,

@@ -28,7 +28,7 @@ pub(super) enum Role {
     Tenant,
     /// Is a part of the case with this number.
     Part(usize),
-    /// Half of a commit, which is the case with this number: only its p99 is judged, which a commit does not have.
+    /// Half of a commit, which is the case with this number.
     HalfOfCommit(usize),
     /// All flows together: only its throughput is judged.
     Total,
@@ -43,7 +43,9 @@ pub(super) fn of(summary: &Summary) -> Vec<Case> {
     for flow in 0..summary.flows.len() {
         OfFlow { summary, flow, cases: &mut cases }.add_all();
     }
-    if summary.flows.len() > 1 && summary.schedulers.iter().any(|run| run.total.all.is_some()) {
+    // What open flows get together is what arrives.
+    let has_loop = summary.flows.iter().any(|flow| flow.depth.is_some());
+    if has_loop && summary.flows.len() > 1 && summary.schedulers.iter().any(|run| run.total.all.is_some()) {
         cases.push(Case { flow: None, kind: RequestKind::All, role: Role::Total, is_loop: false });
     }
     cases

@@ -13,7 +13,7 @@ pub(super) const WIDE: f64 = 0.05;
 /// Write amplification that rests on so many erases or more is not left to chance by that.
 pub const ENOUGH_ERASES: u64 = 30;
 /// A factor that is written in place of a larger one, of figures that are 0.
-const LARGEST: f64 = 1e9;
+pub(super) const LARGEST: f64 = 1e9;
 
 /// What a scheduler changes for a case.
 #[derive(Clone, Debug)]
@@ -24,8 +24,6 @@ pub(super) struct Effect {
     pub(super) run: usize,
     /// What changes, that by which the case is judged first, unless it is alike.
     pub(super) changes: Vec<Change>,
-    /// By what the case is judged.
-    judged_by: Compared,
     /// Whether none of these requests completed, and some did under the scheduler compared with.
     pub(super) starves: bool,
 }
@@ -36,42 +34,30 @@ impl Effect {
         let one = &cases[case];
         one.figures(summary, baseline)?;
         if one.figures(summary, run).is_none() {
-            return Some(Effect { case, run, changes: Vec::new(), judged_by: Compared::Mean, starves: true });
+            return Some(Effect { case, run, changes: Vec::new(), starves: true });
         }
         let of = |measure: Compared| change(summary, one, measure, baseline, run);
-        let mut changes: Vec<Change> = match one.role {
-            Role::Tenant => [Compared::Mean, Compared::P99, Compared::Rate].into_iter().filter_map(of).collect(),
-            Role::Part(_) if one.kind == RequestKind::Commit => {
-                [Compared::Mean, Compared::Rate].into_iter().filter_map(of).collect()
-            }
-            Role::Part(_) => [Compared::Mean, Compared::P99].into_iter().filter_map(of).collect(),
-            Role::HalfOfCommit(_) => of(Compared::P99).into_iter().collect(),
-            Role::Total => of(Compared::Rate).into_iter().collect(),
+        // Of an open flow the rate is what arrives.
+        let has_rate = one.is_loop && (one.role == Role::Tenant || one.kind == RequestKind::Commit);
+        let measures: &[Compared] = match one.role {
+            Role::Total => &[Compared::Rate],
+            _ if has_rate => &[Compared::Rate, Compared::Mean, Compared::P99],
+            _ => &[Compared::Mean, Compared::P99],
         };
-        // Of an open flow the rate is what arrives: it is told where it is worse or nothing else differs, and not what it is judged by.
-        let mut judged_by = Compared::Mean;
-        let rate = changes.iter().position(|change| change.measure == Compared::Rate);
-        if let Some(rate) = rate.filter(|_| one.role != Role::Total) {
-            let rate = changes.remove(rate);
-            if one.is_loop && !rate.is_alike() {
-                judged_by = Compared::Rate;
-                changes.insert(0, rate);
-            } else if rate.factor < 1.0 || !rate.is_alike() && changes.iter().all(Change::is_alike) {
-                changes.push(rate);
-            }
+        let mut changes: Vec<Change> = measures.iter().filter_map(|&measure| of(measure)).collect();
+        if has_rate && changes.first().is_some_and(|rate| rate.measure == Compared::Rate && rate.is_alike()) {
+            changes.remove(0);
         }
         // What differs comes before what does not.
         if changes.first().is_some_and(Change::is_alike) {
             changes.sort_by_key(Change::is_alike);
         }
-        Some(Effect { case, run, changes, judged_by, starves: false })
+        Some(Effect { case, run, changes, starves: false })
     }
 
-    /// By how much the case is better off, as it is judged: a closed loop by the requests per second it gets, if they differ; everybody else by the
-    /// mean. 1 where they are alike.
-    pub(super) fn judged(&self) -> f64 {
-        let judged = self.changes.iter().find(|change| change.measure == self.judged_by);
-        judged.map_or(1.0, |change| change.factor)
+    /// By how much the case is better off in a measure; 1 where that is alike.
+    pub(super) fn factor(&self, measure: Compared) -> f64 {
+        self.changes.iter().find(|change| change.measure == measure).map_or(1.0, |change| change.factor)
     }
 
     /// Whether nothing differs.
@@ -99,7 +85,7 @@ fn change(summary: &Summary, case: &Case, measure: Compared, baseline: usize, ru
             // A commit has no percentile of its own.
             Compared::P99 if case.kind == RequestKind::Commit => return None,
             Compared::P99 => (figures.p99_ns as f64, vec![format!("{path}/p99_ns")]),
-            Compared::Rate => (figures.iops?, vec![format!("{path}/iops")]),
+            Compared::Rate => (figures.own_iops?, vec![format!("{path}/own_iops")]),
             Compared::WriteAmplification => return None,
         })
     };

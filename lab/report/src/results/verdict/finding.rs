@@ -22,7 +22,7 @@ pub struct Finding {
     pub changes: Vec<Change>,
     /// Other figures that it rests on, each by its path in the summary (a JSON pointer).
     pub figures: Vec<Figure>,
-    /// Names it lists: schedulers or flows that are alike, decisions.
+    /// Names it lists: flows that are alike, closed loops, decisions, schedulers within 1 % of the one that wins.
     pub names: Vec<String>,
     /// How large it is: the largest factor in it, at least 1.
     pub size: f64,
@@ -60,7 +60,7 @@ pub enum FindingKind {
     Pays,
     /// One kind of the requests of a flow is served worse, while the flow as a whole is not.
     PartPays,
-    /// One kind of the requests of a closed loop is slower. Its requests share a rate, by which they win or pay together.
+    /// One kind of the requests of a closed loop is slower, which share a rate by which they win or pay together; or one half of commits.
     PartSlower,
     /// They completed under the scheduler compared with, and none did under this one.
     Starves,
@@ -76,6 +76,8 @@ pub enum FindingKind {
     WriteAmplification,
     /// One decision alone brings the largest gain or loss.
     DecisionBrings,
+    /// Decisions of which each alone brings the largest gain or loss, and none takes it away alone.
+    EachBrings,
     /// No decision alone brings the largest gain or loss: those in which the two schedulers differ.
     NoDecisionAlone,
     /// Decisions were not tried one by one: those in which the two schedulers differ.
@@ -138,7 +140,7 @@ pub struct SeedOpinion {
     pub says: SeedWord,
     /// Seeds under which both schedulers have the figure.
     pub seeds: u32,
-    /// How many different outcomes these had.
+    /// How many different outcomes these had in this measure.
     pub outcomes: u32,
     /// Those under which it is better by over 1 %.
     pub better: Option<SeedRange>,

@@ -7,13 +7,15 @@ use super::order;
 use super::uneven;
 use super::words;
 use crate::results::attribution::Difference;
-use crate::results::deciding::Deciding;
+use crate::results::deciding::{self, Deciding};
 use crate::results::over_seeds::{LEAST_SEEDS, seeds_change_nothing};
 use crate::results::replications::{RequestKind, SeedMeasure, SeedsBecause};
 use crate::results::summary::Summary;
 
-/// Every gain and loss of at least this factor is on the first screen, whosever it is.
+/// Gains and losses of at least this factor come first on the first screen, whosever they are.
 pub(super) const LARGE: f64 = 2.0;
+/// Gains and losses of schedulers that do not win are on the first screen from this factor on, where there is room.
+const WORTH: f64 = 1.1;
 /// A slowdown from which on it is worth a sentence.
 const SLOWED: f64 = 1.1;
 /// How many more of the requests are slower than faster, or the reverse, to be told: this share.
@@ -28,6 +30,8 @@ struct Judged<'a> {
     /// The scheduler that wins.
     winner: usize,
     effects: Vec<Effect>,
+    /// By what each case is judged: a closed loop by the requests per second it gets, if they differ under any scheduler; everybody else by the mean.
+    judged_by: Vec<Compared>,
 }
 
 /// The findings of a summary, in the order in which they are printed.
@@ -70,8 +74,18 @@ fn nothing(summary: &Summary) -> Finding {
 fn of_run(summary: &Summary, cases: &[Case]) -> Vec<Finding> {
     let tenants = cases.iter().filter(|case| case.is_tenant());
     let mut found: Vec<Finding> = tenants.filter_map(|case| of_one(summary, case)).collect();
+    if seeds_change_nothing(summary) {
+        found.push(seeds_finding(summary));
+    }
     order::choose(&mut found, &summary.baseline);
     found
+}
+
+/// How many seeds there are.
+fn seeds_finding(summary: &Summary) -> Finding {
+    let count = summary.replications.as_ref().map_or(1, |made| made.seeds.len());
+    let figures = vec![Figure { path: "/replications/seeds".into(), value: count as f64 }];
+    Finding { figures, ..Finding::new(FindingKind::Seeds) }
 }
 
 /// A run by itself: the times of one tenant.
@@ -106,8 +120,15 @@ impl<'a> Judged<'a> {
         let baseline = runs.iter().position(|run| run.name == summary.baseline).unwrap_or(0);
         let others = (0..runs.len()).filter(|&run| run != baseline);
         let each = others.flat_map(|run| (0..cases.len()).map(move |case| (run, case)));
-        let effects = each.filter_map(|(run, case)| Effect::of(summary, cases, case, baseline, run)).collect();
-        let mut judged = Judged { summary, cases, baseline, winner: baseline, effects };
+        let effects: Vec<Effect> =
+            each.filter_map(|(run, case)| Effect::of(summary, cases, case, baseline, run)).collect();
+        let judged_by = (0..cases.len()).map(|case| {
+            let own = effects.iter().filter(move |effect| effect.case == case);
+            let has_rate = cases[case].role == Role::Total || own.clone().any(|own| own.factor(Compared::Rate) != 1.0);
+            if has_rate { Compared::Rate } else { Compared::Mean }
+        });
+        let judged_by = judged_by.collect();
+        let mut judged = Judged { summary, cases, baseline, winner: baseline, effects, judged_by };
         judged.winner = judged.choose();
         judged
     }
@@ -116,11 +137,16 @@ impl<'a> Judged<'a> {
         self.effects.iter().find(|effect| effect.case == case && effect.run == run)
     }
 
+    /// By how much the case of an effect is better off, as it is judged.
+    fn judged(&self, effect: &Effect) -> f64 {
+        effect.factor(self.judged_by[effect.case])
+    }
+
     /// By how much a case is better off under a scheduler; `None` without figures to tell.
     fn gain(&self, case: usize, run: usize) -> Option<f64> {
         match run == self.baseline {
             true => self.cases[case].figures(self.summary, run).map(|_| 1.0),
-            false => self.effect(case, run).filter(|effect| !effect.starves).map(Effect::judged),
+            false => self.effect(case, run).filter(|effect| !effect.starves).map(|effect| self.judged(effect)),
         }
     }
 
@@ -141,8 +167,24 @@ impl<'a> Judged<'a> {
         let candidates = self.candidates();
         let gains = candidates.iter().filter_map(|&run| Some((run, self.gain(case, run)?)));
         let reference = gains.clone().find(|&(run, _)| run == self.baseline);
-        let best = reference.into_iter().chain(gains).reduce(|best, next| if next.1 > best.1 { next } else { best });
+        // Of equal ones, where the baseline's figure is 0, the one with the shorter mean.
+        let mean = |run: usize| self.cases[case].mean(self.summary, run).map_or(f64::MAX, |(mean, _)| mean);
+        let is_better = |one: (usize, f64), other: (usize, f64)| {
+            one.1 > other.1 || one.1 == other.1 && one.1 >= effects::LARGEST && mean(one.0) < mean(other.0)
+        };
+        let best =
+            reference.into_iter().chain(gains).reduce(|best, next| if is_better(next, best) { next } else { best });
         best.map(|(run, _)| run)
+    }
+
+    /// The other candidates that are as good for a case, within the tolerance.
+    fn as_good(&self, case: usize, best: usize) -> Vec<String> {
+        let is_as_good = |run: &usize| {
+            let gains = self.gain(case, *run).zip(self.gain(case, best));
+            gains.is_some_and(|(gain, most)| most <= gain * (1.0 + effects::TOLERANCE))
+        };
+        let others = self.candidates().into_iter().filter(|&run| run != best).filter(is_as_good);
+        others.map(|run| self.summary.schedulers[run].name.clone()).collect()
     }
 
     /// Whether a candidate is better or worse for a case than the scheduler compared with: where none is, nobody is the best.
@@ -195,8 +237,12 @@ impl<'a> Judged<'a> {
             let case = &self.cases[case];
             cases::called(case.flow_name(self.summary).as_deref(), Some(case.kind)).0
         });
+        let pages = (0..self.summary.schedulers.len())
+            .filter_map(|run| effects::write_amplification(self.summary, self.baseline, run))
+            .filter(|change| !change.is_alike() && change.too_few_erases.is_none());
         Finding {
             baseline: Some(self.summary.baseline.clone()),
+            changes: pages.collect(),
             figures: means.flatten().collect(),
             names: tenants.collect(),
             ..Finding::new(FindingKind::AllAlike)
@@ -274,7 +320,7 @@ impl<'a> Judged<'a> {
                 let others = changes.iter().filter_map(|change| change.seeds.as_ref()).any(differs_by_much);
                 (others && self.cases[case].role != Role::Total).then_some(FindingKind::AlikeHere)?
             }
-            Role::Tenant if effect.judged() > 1.0 && self.best(case) == Some(run) => FindingKind::Wins,
+            Role::Tenant if self.judged(effect) > 1.0 && self.best(case) == Some(run) => FindingKind::Wins,
             Role::Tenant if self.is_next(case, run) => FindingKind::ReferenceWins,
             Role::Part(of) | Role::HalfOfCommit(of) => self.of_part(effect, of)?,
             _ if changes[0].factor > 1.0 => FindingKind::Gains,
@@ -284,32 +330,41 @@ impl<'a> Judged<'a> {
         let is_on_first_screen = match kind {
             FindingKind::Wins | FindingKind::ReferenceWins | FindingKind::Starves | FindingKind::AlikeHere => true,
             FindingKind::Pays if self.cases[case].role == Role::Total => run == self.winner || size >= LARGE,
-            FindingKind::Pays | FindingKind::PartPays | FindingKind::PartSlower => of_winner || size >= LARGE,
             // What the requests of a closed loop gain by is told of the loop.
-            _ if self.cases[case].is_loop && !self.cases[case].is_tenant() => false,
-            _ => size >= LARGE || of_winner && effect.is_worse(),
+            FindingKind::Gains if self.cases[case].is_loop && !self.cases[case].is_tenant() => size >= LARGE,
+            _ => of_winner || size >= WORTH,
         };
         let mut finding = self.compared(about(kind, self.summary, &self.cases[case], run), run);
         if starves {
             let (before, path) = self.cases[case].figures(self.summary, self.baseline)?;
             finding.figures.push(Figure { path: format!("{path}/requests"), value: before.requests as f64 });
+            let of =
+                |flow: usize| (&self.summary.schedulers[run].flows[flow].figures, format!("/flows/{flow}/figures"));
+            let (own, path) = self.cases[case].flow.map_or_else(|| of(0), of);
+            finding
+                .figures
+                .push(Figure { path: format!("/schedulers/{run}{path}/warm_up"), value: own.warm_up as f64 });
         }
         finding.changes.clone_from(changes);
+        if kind == FindingKind::Wins {
+            finding.names = self.as_good(case, run);
+        }
         Some(Finding { size, is_on_first_screen, ..finding })
     }
 
     /// What to call an effect on a part of a case: nothing, where the whole says as much.
     fn of_part(&self, effect: &Effect, whole: usize) -> Option<FindingKind> {
         let of_whole = self.effect(whole, effect.run);
-        let (judged, size) = of_whole.map_or((1.0, 1.0), |whole| (whole.judged(), whole.size()));
+        let (judged, size) = of_whole.map_or((1.0, 1.0), |whole| (self.judged(whole), whole.size()));
         if effect.is_worse() {
             // A loss that the whole does not have, or has less than half as much.
             let says_more = effect.changes.iter().filter(|change| change.factor < 1.0).any(|change| {
                 let same = of_whole.and_then(|whole| whole.changes.iter().find(|one| one.measure == change.measure));
-                same.is_none_or(|same| same.factor >= 1.0 || change.size() >= LARGE * same.size())
+                same.is_none_or(|same| same.factor >= 1.0 || change.size() - 1.0 >= LARGE * (same.size() - 1.0))
             });
-            let is_loop = self.cases[effect.case].is_loop;
-            let kind = if is_loop { FindingKind::PartSlower } else { FindingKind::PartPays };
+            let is_half = matches!(self.cases[effect.case].role, Role::HalfOfCommit(_));
+            let is_slower = is_half || self.cases[effect.case].is_loop;
+            let kind = if is_slower { FindingKind::PartSlower } else { FindingKind::PartPays };
             return (judged >= 1.0 || says_more).then_some(kind);
         }
         (judged <= 1.0 || effect.size() >= LARGE * size).then_some(FindingKind::Gains)
@@ -338,7 +393,9 @@ impl<'a> Judged<'a> {
         }
         let finding = Finding::new(FindingKind::NobodyPays);
         let scheduler = (!is_reference).then(|| self.summary.schedulers[self.winner].name.clone());
-        Some(Finding { scheduler, baseline: Some(self.summary.baseline.clone()), ..finding })
+        let loops = self.summary.flows.iter().filter(|flow| flow.depth.is_some());
+        let names = loops.map(|flow| flow.name.clone()).collect();
+        Some(Finding { names, scheduler, baseline: Some(self.summary.baseline.clone()), ..finding })
     }
 
     /// Where write amplification differs.
@@ -414,16 +471,23 @@ impl<'a> Judged<'a> {
         let finding = |(number, deciding): (usize, &Deciding)| {
             let written = |one: &Difference| format!("{} ({} -> {})", one.what, one.from, one.to);
             let alone = deciding.decision.as_ref();
-            let brings = deciding.differences.iter().filter(|one| Some(&one.what) == alone);
-            let names: Vec<String> = brings.map(written).collect();
-            let (kind, names) = match names.is_empty() {
-                true => {
-                    let tried = deciding.untried.is_none() && !deciding.tried.is_empty();
-                    let kind = if tried { FindingKind::NoDecisionAlone } else { FindingKind::DecisionsDiffer };
-                    (kind, deciding.differences.iter().map(written).collect())
-                }
-                false => (FindingKind::DecisionBrings, names),
+            let brings = |what: &str| {
+                deciding.tried.iter().any(|one| one.what == what && one.brings >= Some(deciding::MOST_OF_IT))
             };
+            let tried = deciding.untried.is_none() && !deciding.tried.is_empty();
+            let (kind, names): (FindingKind, Vec<&Difference>) = match alone {
+                Some(alone) => {
+                    let its = deciding.differences.iter().filter(|one| one.what == *alone);
+                    (FindingKind::DecisionBrings, its.collect())
+                }
+                None if deciding.differences.iter().any(|one| brings(&one.what)) => {
+                    let each = deciding.differences.iter().filter(|one| brings(&one.what));
+                    (FindingKind::EachBrings, each.collect())
+                }
+                None if tried => (FindingKind::NoDecisionAlone, deciding.differences.iter().collect()),
+                None => (FindingKind::DecisionsDiffer, deciding.differences.iter().collect()),
+            };
+            let names: Vec<String> = names.into_iter().map(written).collect();
             let at = |key: &str, value: f64| Figure { path: format!("/deciding/{number}/{key}"), value };
             let (from, to) = (deciding.baseline_ns, deciding.scheduler_ns);
             let measure = if deciding.measure == SeedMeasure::P99 { Compared::P99 } else { Compared::Mean };
@@ -459,8 +523,7 @@ impl<'a> Judged<'a> {
         let made = self.summary.replications.as_ref();
         let count = made.map_or(1, |made| made.seeds.len());
         if seeds_change_nothing(self.summary) {
-            let figures = vec![Figure { path: "/replications/seeds".into(), value: count as f64 }];
-            return Some(Finding { figures, ..Finding::new(FindingKind::Seeds) });
+            return Some(seeds_finding(self.summary));
         }
         if count as u32 >= LEAST_SEEDS || alike && count == 1 {
             return None;

@@ -12,6 +12,8 @@ mod finding;
 mod findings;
 mod order;
 #[cfg(test)]
+mod screen_tests;
+#[cfg(test)]
 mod tests;
 mod uneven;
 mod units;

@@ -1,68 +1,112 @@
-//! Which findings are on the first screen: at most twelve, and of each kind that a user needs the largest.
+//! Which findings are on the first screen: at most twelve, those first that no user may miss.
 
 use super::finding::{Finding, FindingKind};
+use super::findings::LARGE;
 
 /// Findings on the first screen.
 pub(super) const LINES: usize = 12;
-/// Gains and losses that come before what is said of other things.
-const FIRST: usize = 6;
 
-/// Leaves at most [`LINES`] findings on the first screen, among them the winner's largest gain and largest loss, the first loss under another scheduler
-/// and the largest loss of all; their order stays.
+/// How a finding is ranked; those of a rank by their order, or where it is said by their size.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// What is true of the whole comparison; the winner's largest gain and largest loss; the largest loss of all.
+    First,
+    /// Who wins for a tenant; the first loss under another scheduler; much higher write amplification.
+    Tenants,
+    /// The largest gains and losses from twofold on, by size.
+    Largest,
+    /// Where requests disagree among themselves, and which decisions bring the largest gain and loss.
+    Explained,
+    /// The other gains and losses from twofold on, by size.
+    Large,
+    /// Slowdowns, and where most requests go the other way.
+    Sharing,
+    /// The gains and losses below twofold, by size.
+    Small,
+    /// What is alike or not to be told, and more of [`Rank::Explained`] and [`Rank::Sharing`].
+    Rest,
+}
+
+/// So many of those who win are in [`Rank::Tenants`],
+const TENANTS: usize = 4;
+/// in [`Rank::Largest`],
+const LARGEST: usize = 3;
+/// in [`Rank::Explained`],
+const EXPLAINED: usize = 3;
+/// and in [`Rank::Sharing`].
+const SHARING: usize = 2;
+
+/// Leaves at most [`LINES`] findings on the first screen; their order stays.
 pub(super) fn choose(found: &mut [Finding], winner: &str) {
-    let mut ranked: Vec<(usize, usize)> = Vec::new();
-    let losses = found.iter().enumerate().filter(|(_, one)| one.is_on_first_screen && is_loss(one.kind));
-    let largest = losses.rev().max_by(|a, b| a.1.size.total_cmp(&b.1.size)).map(|(number, _)| number);
-    let (mut won, mut paid, mut others, mut told, mut asides) = (0, 0, 0, 0, 0);
-    for (number, finding) in found.iter().enumerate().filter(|(_, finding)| finding.is_on_first_screen) {
+    let shown: Vec<usize> = (0..found.len()).filter(|&number| found[number].is_on_first_screen).collect();
+    let is_loss = |number: &usize| is_loss(&found[*number]);
+    let of_winner = |number: &usize| found[*number].scheduler.as_deref() == Some(winner);
+    let size = |number: usize| found[number].size;
+    let mut by_size = shown.clone();
+    by_size.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
+    let by_size_of = |wanted: &dyn Fn(&usize) -> bool| by_size.iter().copied().find(wanted);
+    let mut first = vec![by_size_of(&is_loss), by_size_of(&|number| is_loss(number) && of_winner(number))];
+    let is_win = |number: &usize| matches!(found[*number].kind, FindingKind::Wins | FindingKind::ReferenceWins);
+    first.push(shown.iter().copied().find(is_win));
+    let others_loss = shown.iter().copied().find(|number| is_loss(number) && !of_winner(number));
+    let (mut tenants, mut large, mut explained, mut sharing) = (0, 0, 0, 0);
+    // Of `count` the first `most` have this rank.
+    let up_to = |count: &mut usize, most: usize, rank: Rank, beyond: Rank| {
+        *count += 1;
+        if *count <= most { rank } else { beyond }
+    };
+    let mut ranked: Vec<(Rank, usize, usize)> = Vec::new();
+    for (place, &number) in by_size.iter().enumerate() {
+        let finding = &found[number];
+        let is_large = finding.size >= LARGE;
         let rank = match finding.kind {
             FindingKind::NothingCompleted
             | FindingKind::NothingCounted
             | FindingKind::OnlyControls
             | FindingKind::AllAlike
             | FindingKind::NobodyPays
-            | FindingKind::Seeds => 0,
-            FindingKind::Wins | FindingKind::ReferenceWins => {
-                (won, told) = (won + 1, told + 1);
-                if won == 1 { 0 } else { after(told) }
+            | FindingKind::Seeds => Rank::First,
+            _ if first.contains(&Some(number)) => Rank::First,
+            _ if others_loss == Some(number) => Rank::Tenants,
+            FindingKind::Wins | FindingKind::ReferenceWins if tenants < TENANTS => {
+                tenants += 1;
+                Rank::Tenants
             }
-            FindingKind::Pays | FindingKind::PartPays | FindingKind::Starves => {
-                told += 1;
-                let (count, rank) =
-                    if finding.scheduler.as_deref() == Some(winner) { (&mut paid, 0) } else { (&mut others, 1) };
-                *count += 1;
-                if *count == 1 { rank } else { after(told) }
-            }
-            FindingKind::Run | FindingKind::PartSlower | FindingKind::Gains | FindingKind::AlikeHere => {
-                told += 1;
-                after(told)
-            }
-            FindingKind::WriteAmplification => 1,
+            FindingKind::WriteAmplification => match finding.changes.first() {
+                Some(change) if change.too_few_erases.is_some() => Rank::Rest,
+                Some(change) if change.factor < 1.0 && (is_large || of_winner(&number)) => Rank::Tenants,
+                _ => Rank::Small,
+            },
+            FindingKind::Wins
+            | FindingKind::ReferenceWins
+            | FindingKind::Run
+            | FindingKind::Gains
+            | FindingKind::Pays
+            | FindingKind::PartPays
+            | FindingKind::PartSlower
+            | FindingKind::Starves => match is_large {
+                true => up_to(&mut large, LARGEST, Rank::Largest, Rank::Large),
+                false => Rank::Small,
+            },
             FindingKind::Uneven
             | FindingKind::DecisionBrings
+            | FindingKind::EachBrings
             | FindingKind::NoDecisionAlone
-            | FindingKind::DecisionsDiffer => {
-                asides += 1;
-                if asides <= 4 { 2 } else { 5 }
-            }
-            FindingKind::Slowdown | FindingKind::Majority => {
-                asides += 1;
-                if asides <= 4 { 3 } else { 5 }
-            }
+            | FindingKind::DecisionsDiffer => up_to(&mut explained, EXPLAINED, Rank::Explained, Rank::Rest),
+            FindingKind::Slowdown | FindingKind::Majority => up_to(&mut sharing, SHARING, Rank::Sharing, Rank::Rest),
+            FindingKind::AlikeHere => Rank::Rest,
         };
-        ranked.push((if largest == Some(number) { rank.min(1) } else { rank }, number));
+        let by_size = matches!(rank, Rank::Largest | Rank::Large | Rank::Small);
+        ranked.push((rank, if by_size { place } else { 0 }, number));
     }
     ranked.sort_unstable();
-    for &(_, number) in ranked.iter().skip(LINES) {
+    for &(_, _, number) in ranked.iter().skip(LINES) {
         found[number].is_on_first_screen = false;
     }
 }
 
-fn is_loss(kind: FindingKind) -> bool {
-    matches!(kind, FindingKind::Pays | FindingKind::PartPays | FindingKind::PartSlower | FindingKind::Starves)
-}
-
-/// The rank of the gain or loss with this number.
-fn after(told: usize) -> usize {
-    if told <= FIRST { 1 } else { 4 }
+/// Whether some requests are served worse, be it in one measure of several.
+fn is_loss(finding: &Finding) -> bool {
+    let is_worse = finding.changes.iter().any(|change| change.factor < 1.0);
+    finding.kind == FindingKind::Starves || is_worse && finding.kind != FindingKind::WriteAmplification
 }

@@ -44,11 +44,8 @@ pub(super) fn of(summary: &Summary, case: &Case, run: usize) -> Option<Finding> 
             add("window_requests", found.window_requests as f64);
         }
         add("requests", found.requests as f64);
-        let result = &summary.schedulers[run];
-        let (stats, within) = match case.flow {
-            Some(flow) => (&result.flows[flow].figures, format!("/schedulers/{run}/flows/{flow}/figures")),
-            None => (&result.total, format!("/schedulers/{run}/total")),
-        };
+        // Windows are those of the whole run.
+        let (stats, within) = (&summary.schedulers[run].total, format!("/schedulers/{run}/total"));
         let mut add = |key: &str, value: u64| {
             finding.figures.push(Figure { path: format!("{within}/{key}"), value: value as f64 });
         };

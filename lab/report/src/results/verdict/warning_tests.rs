@@ -50,7 +50,7 @@ fn an_idle_drive_has_nothing_that_differs() {
         ("a mean", &|summary| reads(summary, |read| read.mean_ns *= 1.02), false),
         ("a p99", &|summary| reads(summary, |read| read.p99_ns += read.p99_ns / 16), false),
         ("a p99 within 5 %", &|summary| reads(summary, |read| read.p99_ns += read.p99_ns / 25), true),
-        ("a rate", &|summary| reads(summary, |read| read.iops = read.iops.map(|iops| 0.97 * iops)), false),
+        ("a rate", &|summary| reads(summary, |read| read.own_iops = read.own_iops.map(|iops| 0.97 * iops)), false),
         ("flushes", &|summary| flush(summary, [1.0, 1.3]), false),
         ("flushes alike", &|summary| flush(summary, [1.0, 1.005]), true),
         ("an overload", &|summary| summary.schedulers[0].flows[0].overloaded = true, false),

@@ -63,7 +63,7 @@ fn idle(summary: &Summary) -> Option<String> {
 fn nothing_differs(summary: &Summary) -> bool {
     let of_run = |run: &SchedulerResult| -> Vec<Option<[f64; 3]>> {
         let all = std::iter::once(&run.total).chain(run.flows.iter().map(|flow| &flow.figures));
-        let figures = |of: &ResponseStats| [of.mean_ns, of.iops.unwrap_or(0.0), of.p99_ns as f64];
+        let figures = |of: &ResponseStats| [of.mean_ns, of.own_iops.unwrap_or(0.0), of.p99_ns as f64];
         all.flat_map(kinds).map(|kind| kind.map(figures)).collect()
     };
     let runs: Vec<Vec<Option<[f64; 3]>>> = summary.schedulers.iter().map(of_run).collect();

@@ -1,6 +1,7 @@
 //! The sentence of a finding, made from the finding alone.
 
 use super::cases::called;
+use super::effects::LARGEST;
 use super::finding::{Change, Compared, Finding, FindingKind, SeedOpinion, SeedRange, SeedWord};
 use super::uneven::speed;
 use crate::results::format::{count, faster, more, number, share, time, times};
@@ -20,7 +21,12 @@ pub(super) fn sentence(finding: &Finding) -> String {
         FindingKind::NothingCompleted => "no request completed".into(),
         FindingKind::NothingCounted => {
             let completed = finding.figure("/completed");
-            format!("no request is counted: all {} that completed arrived in the warm-up", number_of(completed))
+            match completed {
+                1.0 => "no request is counted: the only one that completed arrived in the warm-up".into(),
+                _ => {
+                    format!("no request is counted: all {} that completed arrived in the warm-up", number_of(completed))
+                }
+            }
         }
         FindingKind::OnlyControls => "all schedulers are controls, so they compete among themselves".into(),
         FindingKind::Run => run(finding, &who),
@@ -29,7 +35,7 @@ pub(super) fn sentence(finding: &Finding) -> String {
             let alike = changes(finding, base);
             format!("{who} {} alike under {scheduler} with this seed: {alike}", verb("is", "are"))
         }
-        FindingKind::Wins => format!("{scheduler} wins for {who}: {}", changes(finding, base)),
+        FindingKind::Wins => format!("{scheduler} wins for {who}: {}{}", changes(finding, base), as_good(finding)),
         FindingKind::ReferenceWins => {
             format!("{base} wins for {who}; next is {scheduler}: {}", changes(finding, base))
         }
@@ -45,24 +51,36 @@ pub(super) fn sentence(finding: &Finding) -> String {
             format!("{who} {} slower under {scheduler}: {}", verb("is", "are"), changes(finding, base))
         }
         FindingKind::Starves => {
-            let before = finding.figure("/requests");
+            let before = number_of(finding.figure("/requests"));
+            let none =
+                if finding.figure("/warm_up") > 0.0 { "none completed that is counted" } else { "none completed" };
+            format!("{who} {} under {scheduler}: {none}, {before} did under {base}", verb("pays", "pay"))
+        }
+        FindingKind::NobodyPays => {
+            let rate = if finding.names.is_empty() { "" } else { " and no requests/s of a closed loop" };
             format!(
-                "{who} {} under {scheduler}: none completed, {} did under {base}",
-                verb("pays", "pay"),
-                number_of(before)
+                "nobody pays under {scheduler}: no mean{rate} is worse than under {base} by more than 1%, no p99 by more than 5%"
             )
         }
-        FindingKind::NobodyPays => format!(
-            "nobody pays under {scheduler}: no mean and no rate is worse than under {base} by more than 1%, no p99 by more than 5%"
-        ),
         FindingKind::Uneven => uneven(finding, &who, scheduler, base),
         FindingKind::Slowdown => slowdown(finding, &who, scheduler, base),
         FindingKind::Majority => majority(finding, &who, scheduler),
         FindingKind::WriteAmplification => pages(finding, scheduler, base),
-        FindingKind::DecisionBrings | FindingKind::NoDecisionAlone | FindingKind::DecisionsDiffer => {
-            decisions(finding, &who, scheduler, base)
-        }
+        FindingKind::DecisionBrings
+        | FindingKind::EachBrings
+        | FindingKind::NoDecisionAlone
+        | FindingKind::DecisionsDiffer => decisions(finding, &who, scheduler, base),
         FindingKind::Seeds => seeds(finding),
+    }
+}
+
+/// Which other schedulers are as good as the one that wins.
+fn as_good(finding: &Finding) -> String {
+    match finding.names.as_slice() {
+        [] => String::new(),
+        [one] => format!("; {one} is within 1% of it"),
+        [few @ .., last] if few.len() < NAMED => format!("; {} and {last} are within 1% of it", few.join(", ")),
+        many => format!("; {} others are within 1% of it", many.len()),
     }
 }
 
@@ -93,17 +111,42 @@ fn change(change: &Change, base: Option<&str>, commits: bool) -> String {
     let name = match change.measure {
         Compared::Mean => "mean".to_owned(),
         // Few requests beyond a percentile say so.
-        Compared::P99 if change.requests < 1_000 => format!("p99 of {} requests", count(change.requests)),
+        Compared::P99 if change.requests < 1_000 => format!("p99 of {}", requests(change.requests)),
         Compared::P99 => "p99".to_owned(),
         Compared::Rate => String::new(),
         Compared::WriteAmplification => "write amplification".to_owned(),
     };
     let unit = if commits { "commits/s" } else { "requests/s" };
+    let by = size_of(change);
     match (change.measure, change.is_alike()) {
         (Compared::Rate, true) => format!("as many {unit} ({values}, within {}%)", change.within_percent),
-        (Compared::Rate, false) => format!("{} {unit}{than} ({values})", more(change.factor)),
+        (Compared::Rate, false) => {
+            let than = if by.ends_with(" as many") { than.replacen(" than", " as", 1) } else { than };
+            format!("{by} {unit}{than} ({values})")
+        }
         (_, true) => format!("{name} alike ({values}, within {}%)", change.within_percent),
-        (_, false) => format!("{name} {}{than} ({values})", faster(change.factor)),
+        (_, false) => format!("{name} {by}{than} ({values})"),
+    }
+}
+
+/// How large a change is: a factor from twofold on, or where seeds are told as factors.
+fn size_of(change: &Change) -> String {
+    let range = change.seeds.as_ref().filter(|seeds| seeds.says == SeedWord::Decided);
+    let range = range.and_then(|seeds| seeds.better.or(seeds.worse));
+    let (is_rate, factor) = (change.measure == Compared::Rate, change.factor);
+    let by = plain(change.size());
+    // One of the two is 0: there is no factor.
+    if change.size() >= LARGEST {
+        let words = if is_rate { ["more", "fewer"] } else { ["faster", "slower"] };
+        return words[usize::from(factor < 1.0)].into();
+    }
+    match (range.is_some_and(|range| range.high >= FAR) && change.size() < FAR, is_rate, factor > 1.0) {
+        (false, true, _) => more(factor),
+        (false, false, _) => faster(factor),
+        (true, true, true) => format!("{by} as many"),
+        (true, true, false) => format!("{by} fewer"),
+        (true, false, true) => format!("{by} faster"),
+        (true, false, false) => format!("{by} slower"),
     }
 }
 
@@ -173,14 +216,21 @@ fn between(range: SeedRange, is_better: bool, measure: Compared) -> String {
     let of = |size: f64| {
         let factor = if is_better { size } else { 1.0 / size };
         match measure {
-            Compared::WriteAmplification => format!("{:.0}%", 100.0 * (size - 1.0)),
+            Compared::WriteAmplification if range.high < FAR && is_better => {
+                format!("{:.0}%", 100.0 * (1.0 - 1.0 / size))
+            }
+            Compared::WriteAmplification if range.high < FAR => format!("{:.0}%", 100.0 * (size - 1.0)),
             // With one digit such a factor would be 1.0 or 1.1.
             _ if range.high >= FAR && size < 1.15 => format!("{size:.2}x"),
             _ if range.high >= FAR => format!("{}x", times(size)),
             Compared::Mean | Compared::P99 => first_word(&faster(factor)),
             Compared::Rate => first_word(&more(factor)),
+            Compared::WriteAmplification => unreachable!("below twofold it is in percent, else a factor"),
         }
     };
+    if range.high >= LARGEST {
+        return format!("at least {}", of(range.low.min(LARGEST)));
+    }
     let [low, high] = [range.low, range.high].map(of);
     if low == high { low } else { format!("{low} to {high}") }
 }
@@ -191,8 +241,8 @@ fn first_word(text: &str) -> String {
 
 /// A run by itself.
 fn run(finding: &Finding, who: &str) -> String {
-    let requests = finding.figure("/requests");
-    let few = if requests < 1_000.0 { format!(" of {} requests", number_of(requests)) } else { String::new() };
+    let of = finding.figure("/requests") as u64;
+    let few = if of < 1_000 { format!(" of {}", requests(of)) } else { String::new() };
     let means = finding.figures.iter().filter(|figure| figure.path.ends_with("/mean_ns"));
     let mean = means.map(|figure| figure.value).next().unwrap_or(0.0);
     let times = format!("{who}: mean {}, p99{few} {}", time(mean), time(finding.figure("/p99_ns")));
@@ -204,6 +254,15 @@ fn run(finding: &Finding, who: &str) -> String {
         }
         None => times,
     }
+}
+
+/// `1 request`, `949 requests`.
+fn requests(number: u64) -> String {
+    counted(number, "request")
+}
+
+fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
 /// A whole number.
@@ -226,8 +285,13 @@ fn all_alike(finding: &Finding) -> String {
     }
     let more = finding.names.len() - shown.len();
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    let who = if finding.changes.is_empty() {
+        "all schedulers are alike"
+    } else {
+        "nothing but write amplification tells the schedulers apart"
+    };
     format!(
-        "all schedulers are alike: means and requests/s within 1% of those under {base}, p99 within 5% (mean: {}{more})",
+        "{who}: means and requests/s within 1% of those under {base}, p99 within 5% (mean: {}{more})",
         shown.join(", ")
     )
 }
@@ -253,8 +317,9 @@ fn uneven(finding: &Finding, who: &str, scheduler: &str, base: &str) -> String {
     let quarters = (!quarters.is_empty()).then(|| {
         let are = if finding.flow.is_some() { "is" } else { "are" };
         let quarters = quarters.join(", ");
+        let whose = if finding.flow.is_some() { "its requests" } else { "the run" };
         format!(
-            "in the four quarters of the run {who} {are} {quarters} times as fast under {scheduler} as under {base}"
+            "in the four quarters of {whose} {who} {are} {quarters} times as fast under {scheduler} as under {base}"
         )
     });
     let concentrated = finding.figures.iter().any(|figure| figure.path.ends_with("/gained_ns"));
@@ -335,16 +400,22 @@ fn pages(finding: &Finding, scheduler: &str, base: &str) -> String {
     let Some(change) = finding.changes.first() else { return String::new() };
     let (from, to) = (change.from, change.to);
     let amount = match change.factor {
+        factor if factor <= 1.0 / FAR => format!("{}x as much", times(1.0 / factor)),
         factor if factor < 1.0 => format!("{:.0}% more", 100.0 * (to / from - 1.0)),
+        factor if factor >= FAR => format!("{}x less", times(factor)),
         _ => format!("{:.0}% less", 100.0 * (1.0 - to / from)),
     };
     let values = format!("write amplification {} -> {}", number(from), number(to));
     if let Some(erases) = change.too_few_erases {
-        return format!("{values} from {base} to {scheduler}: too few to tell ({} erases, one seed)", count(erases));
+        return format!(
+            "{values} from {base} to {scheduler}: too few to tell ({}, one seed)",
+            counted(erases, "erase")
+        );
     }
     let seeds = change.seeds.as_ref().map_or_else(String::new, |seeds| opinion(change, seeds, true));
     let pays = if change.factor < 1.0 { "the drive pays" } else { "the drive gains" };
-    format!("{pays} under {scheduler}: it writes {amount} than under {base} ({values}){seeds}")
+    let than = if amount.ends_with(" as much") { "as" } else { "than" };
+    format!("{pays} under {scheduler}: it writes {amount} {than} under {base} ({values}){seeds}")
 }
 
 /// What brings a large gain or loss.
@@ -355,7 +426,11 @@ fn decisions(finding: &Finding, who: &str, scheduler: &str, base: &str) -> Strin
     let names = finding.names.join(", ");
     match finding.kind {
         FindingKind::DecisionBrings => format!("{what}: {names} alone brings it"),
-        FindingKind::NoDecisionAlone => format!("{what}: no decision alone decides it; the two differ in {names}"),
+        FindingKind::EachBrings if finding.names.len() == 1 => {
+            format!("{what}: {names} alone brings it, and it stays without that")
+        }
+        FindingKind::EachBrings => format!("{what}: each of {names} alone brings it"),
+        FindingKind::NoDecisionAlone => format!("{what}: no decision alone brings it; the two differ in {names}"),
         _ => format!("{what}: the two differ in {names}"),
     }
 }
