@@ -52,7 +52,7 @@ mod writer;
 pub use attribution::{Attribution, Difference, Measure, NoShares, Part};
 pub use ceiling::{Ceiling, CeilingBound, CeilingGap};
 pub use columns::{Column, Kind, Table};
-pub use deciding::{Deciding, TriedDecision, Untried, Way};
+pub use deciding::{Deciding, MOST_OF_IT, TriedDecision, Untried, Way};
 pub use decisions::Decisions;
 pub use dir::ResultsDir;
 pub use estimation::{EstimateStats, EstimationStats, PartStats, PartsStats};
