@@ -35,7 +35,7 @@ pub struct OverSeeds {
     pub says: Says,
     /// Seeds under which both schedulers have the figure.
     pub seeds: u32,
-    /// How many different outcomes these seeds had: seeds under which both schedulers have the same figure are one.
+    /// How many different outcomes these seeds had: runs whose figures for this tenant and kind are all equal are one.
     pub outcomes: u32,
     /// The seeds under which the scheduler is better by over 1 %.
     pub better: Option<Spread>,
@@ -108,19 +108,12 @@ impl OverSeeds {
                 Spread::add(&mut worse, factor);
             }
         }
-        let is_one_outcome = outcomes.len() == 1;
-        let mut values: Vec<[f64; 2]> = Vec::new();
-        for (_, own) in &found {
-            if !values.contains(own) {
-                values.push(*own);
-            }
-        }
-        let (seeds, outcomes) = (found.len() as u32, values.len() as u32);
+        let (seeds, outcomes) = (found.len() as u32, outcomes.len() as u32);
         let all = |side: &Option<Spread>| side.is_some_and(|side| side.seeds == seeds);
         let says = match seeds {
             1 => Says::Unrepeated,
             seeds if seeds < LEAST_SEEDS => Says::TooFew,
-            _ if is_one_outcome => Says::Same,
+            _ if outcomes == 1 => Says::Same,
             _ if all(&better) => Says::Better,
             _ if all(&worse) => Says::Worse,
             seeds if alike == seeds => Says::Alike,

@@ -140,7 +140,7 @@ pub struct SeedOpinion {
     pub says: SeedWord,
     /// Seeds under which both schedulers have the figure.
     pub seeds: u32,
-    /// How many different outcomes these had in this measure.
+    /// How many different outcomes these had: runs whose figures for these requests are all equal are one.
     pub outcomes: u32,
     /// Those under which it is better by over 1 %.
     pub better: Option<SeedRange>,

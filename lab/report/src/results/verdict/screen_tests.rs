@@ -152,7 +152,7 @@ fn decisions_that_each_bring_it_are_named() {
     };
     let ends = [
         ("each of pick (a -> b), preempt (a -> b) alone brings it", [0.99, 0.98]),
-        ("preempt (a -> b) alone brings it, and it stays without that", [0.1, 0.99]),
+        ("preempt (a -> b) alone brings it, and part of it stays without that", [0.1, 0.99]),
         ("no decision alone brings it; the two differ in pick (a -> b), preempt (a -> b)", [0.1, 0.2]),
     ];
     for (end, [pick, preempt]) in ends {

@@ -161,13 +161,18 @@ fn opinion(change: &Change, seeds: &SeedOpinion, is_first: bool) -> String {
     if change.is_alike() && !is_far {
         return String::new();
     }
-    let kinds = if outcomes > 1 && outcomes < all { format!(", {outcomes} different outcomes") } else { String::new() };
+    // Outcomes are of all figures, so they are told once.
+    let kinds = if is_first && outcomes > 1 && outcomes < all {
+        format!(", {outcomes} different outcomes")
+    } else {
+        String::new()
+    };
     match says {
         SeedWord::NothingChanges => String::new(),
         SeedWord::Same => format!(", the same under all {all} seeds"),
         SeedWord::Decided => {
             let Some(range) = better.or(worse) else { return String::new() };
-            let over = if is_first || outcomes < all { format!(" over {all} seeds{kinds}") } else { String::new() };
+            let over = if is_first { format!(" over {all} seeds{kinds}") } else { String::new() };
             format!(", {}{over}", between(range, better.is_some(), change.measure))
         }
         SeedWord::Alike => format!(", within 1% under all {all} seeds"),
@@ -427,7 +432,7 @@ fn decisions(finding: &Finding, who: &str, scheduler: &str, base: &str) -> Strin
     match finding.kind {
         FindingKind::DecisionBrings => format!("{what}: {names} alone brings it"),
         FindingKind::EachBrings if finding.names.len() == 1 => {
-            format!("{what}: {names} alone brings it, and it stays without that")
+            format!("{what}: {names} alone brings it, and part of it stays without that")
         }
         FindingKind::EachBrings => format!("{what}: each of {names} alone brings it"),
         FindingKind::NoDecisionAlone => format!("{what}: no decision alone brings it; the two differ in {names}"),
