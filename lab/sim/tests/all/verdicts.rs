@@ -112,3 +112,34 @@ fn the_sentences_of_short_runs_are_borne_by_figures() {
 fn the_sentences_of_many_short_runs_are_borne_by_figures() {
     check(NIGHTLY);
 }
+
+/// The sentences of a comparison of two loops.
+fn sentences(text: &str) -> Vec<String> {
+    let scenario = Scenario::parse("loops", text).expect("legal");
+    let options = Options { audit: false, rows: None, activity: false, progress: None };
+    let compared = compare_repeated(&scenario, &prepare(&scenario).expect("legal"), &options).expect("runs");
+    Verdict::of(&compared.summary).lines(true)
+}
+
+/// Another loop that ends later takes nothing from the rate of this one, whose requests take as long.
+#[test]
+fn the_rate_of_a_loop_is_that_of_its_own_time() {
+    let found = sentences(
+        "schedulers = [\"read-first-suspend\", \"fcfs\"]\ndevice = \"flin-isca18\"\n[run]\nalone = false\nseeds = 1\n[[flow]]\nname = \"loop\"\n\
+         [flow.synthetic]\narrivals = \"closed-loop\"\nrequests = 1500\n[[flow]]\nname = \"other\"\n[flow.synthetic]\nread_ratio = 0.0\n\
+         size = { constant = 65536 }\narrivals = \"closed-loop\"\ndepth = 16\nrequests = 3000\n",
+    );
+    assert!(found.iter().any(|line| line.starts_with("read-first-suspend wins for loop; next is fcfs: ")), "{found:?}");
+    assert!(!found.iter().any(|line| line.contains("for other") || line.starts_with("other pays")), "{found:?}");
+}
+
+/// Under one scheduler the loop's mean differs and its rate does not, under another both do: the rate decides which is better.
+#[test]
+fn the_best_for_a_loop_has_the_better_rate() {
+    let found = sentences(
+        "schedulers = [\"fcfs\", \"read-first\", \"read-first-suspend\"]\ndevice = \"flin-isca18\"\n[run]\nalone = false\nseeds = 1\n[[flow]]\n\
+         name = \"loop\"\n[flow.synthetic]\nread_ratio = 1.0\narrivals = \"closed-loop\"\ndepth = 16\nthink_us = 45000\nduration_s = 3\n[[flow]]\n\
+         name = \"writer\"\n[flow.synthetic]\nread_ratio = 0.0\nsize = { constant = 16384 }\nrate_iops = 4000\nduration_s = 3\n",
+    );
+    assert!(found[0].starts_with("read-first-suspend wins for loop: "), "{found:?}");
+}
