@@ -17,9 +17,9 @@ struct Kind {
 const KINDS: [Kind; 6] = [
     Kind {
         name: "golden",
-        files: "lab/sim/tests/golden, lab/sim/data/figures.txt, README.md, docs/verdict.md",
+        files: "lab/sim/tests/golden, lab/sim/data/figures.txt, lab/sim/data/identity.txt, README.md, docs/verdict.md",
         packages: &["flashlane-sim"],
-        tests: &["--test", "all", "--", "golden::", "demo::"],
+        tests: &["--test", "all", "--", "golden::", "identity::", "demo::"],
     },
     Kind {
         name: "docs",

@@ -26,6 +26,7 @@ mod front;
 mod golden;
 mod golden_files;
 mod host;
+mod identity;
 mod kinds;
 mod limits;
 mod mapping_cache;
