@@ -7,8 +7,9 @@
 use flashlane_core::decide::Scheduler;
 use flashlane_core::{FlowId, Time};
 
+use super::Device;
+use super::build::{begin_policy, facts_under};
 use super::transactions::Transactions;
-use super::{Device, begin_policy, facts_under};
 use crate::config::Config;
 use crate::policy::Policy;
 

@@ -81,7 +81,7 @@ impl Durability {
     }
 
     /// The pages that a command waits for, in ascending order.
-    fn pages_of(&self, slot: RequestSlot) -> Vec<Lpn> {
+    pub(super) fn pages_of(&self, slot: RequestSlot) -> Vec<Lpn> {
         let waits = |waits: &&Waits| waits.slot == slot;
         self.pages.iter().filter(|(_, all)| all.iter().any(|one| waits(&one))).map(|(&lpn, _)| lpn).collect()
     }
@@ -198,37 +198,8 @@ impl Device {
         }
     }
 
-    /// A flush enters the device.
-    #[cold]
-    pub(super) fn serve_flush(&mut self, slot: RequestSlot, flow: FlowId) {
-        // From now on it may complete.
-        self.state.board.requests[slot as usize].buffered = 1;
-        let pages = self.durability.as_ref().map_or(Vec::new(), |durability| durability.pages_of(slot));
-        if pages.is_empty() {
-            self.frontend.serve_if_done(slot, &mut self.state);
-        } else if self.serial.is_some() {
-            self.flush_serially(slot, pages);
-        } else {
-            pages.into_iter().for_each(|lpn| self.write_out(lpn, flow));
-            self.await_wordlines();
-        }
-    }
-
-    /// Serial service: the pages that are still dirty are written now.
-    fn flush_serially(&mut self, slot: RequestSlot, mut pages: Vec<Lpn>) {
-        let (Some(buffer), Some(serial)) = (&mut self.buffer, &mut self.serial) else { return };
-        pages.retain(|&lpn| buffer.clean(lpn));
-        let busy = serial.write_out(pages.len() as u32);
-        for lpn in pages {
-            self.frontend.page_written_out(slot, lpn, &mut self.state);
-            self.no_longer_dirty(lpn, Some(slot));
-        }
-        // It alone is in the device.
-        self.frontend.serve_after(slot, busy, &mut self.state);
-    }
-
     /// Writes a page out if it is dirty and no program of it is under way.
-    fn write_out(&mut self, lpn: Lpn, flow: FlowId) {
+    pub(super) fn write_out(&mut self, lpn: Lpn, flow: FlowId) {
         let part = self.buffer.as_mut().and_then(|buffer| buffer.begin_flush(lpn, flow));
         if let Some(flow) = part {
             self.program_page(lpn, flow);

@@ -3,10 +3,12 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::mem;
 
 use flashlane_core::event::Event;
 use flashlane_core::{PlaneId, Transaction, TxnId};
 
+use super::Device;
 use crate::config::Config;
 use crate::policy::Known;
 use crate::shared::State;
@@ -50,6 +52,30 @@ impl ReservedPages {
     pub(super) fn move_to(&mut self, from: PlaneId, to: PlaneId) {
         self.release(from);
         self.reserve(to);
+    }
+}
+
+impl Device {
+    /// Reserves a page of the SLC cache for a waiting program that is not one of a wordline.
+    #[cold]
+    pub(super) fn reserve_cache_page(&mut self, id: TxnId) {
+        let txn = self.state.board.txn_mut(id);
+        txn.slc = true;
+        self.transactions.reserved_pages.reserve(txn.plane);
+    }
+
+    /// A program that a page of the SLC cache was reserved for begins, or is dropped.
+    #[cold]
+    pub(super) fn release_cache_page(&mut self, id: TxnId) {
+        let txn = self.state.board.txn_mut(id);
+        if mem::take(&mut txn.slc) {
+            self.transactions.reserved_pages.release(txn.plane);
+        }
+    }
+
+    /// Whether a waiting program is one of a wordline.
+    pub(super) fn is_in_wordline(&self, id: TxnId) -> bool {
+        self.wordlines.is_some() && !self.state.board.txn(id).slc
     }
 }
 

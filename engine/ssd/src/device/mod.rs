@@ -1,10 +1,10 @@
 //! The device: applies all decisions; the other parts only return them.
 //!
 //! It holds the parts (`frontend`, `policy`, `gc`, `flash`, `ftl`, `buffer`) around one shared state. This file has what the caller
-//! uses: a device is built, takes requests, advances to an instant or a completion, and gives totals. A request passes through
+//! uses: a device takes requests, and advances to an instant or a completion; it is built in [`build`] and gives [`totals`]. A request passes through
 //! [`scheduling`] (it is admitted), [`pages`] (it becomes transactions, perhaps by way of [`write_back`], [`translation`] or
 //! [`serial`]), [`page_order`] (older writes of its pages are cancelled or go first, older reads keep their copy), [`slack`],
-//! [`transactions`] (they wait), [`scheduling`] again (they begin; [`overtaking`], [`migration`]) and [`transactions`] again (they end).
+//! [`transactions`] (they wait), [`scheduling`] again (they begin; [`binding`], [`overtaking`], [`migration`]) and [`ends`] (they end).
 //!
 //! Events of one instant happen in the order of R-ORDER (model 0.3): completions and timers, then arrivals, then
 //! decisions. So [`Device::advance`] processes the completions of `now` but leaves its decisions open until time moves on
@@ -14,8 +14,11 @@
 //! timers; then answers of memory and link, and arrivals. A device ends at [`Time::LAST`], because instants are packed with the
 //! numbers of units and channels: arrivals after it are refused, and a device that has something to do after it stops with a fault.
 
+mod binding;
+mod build;
 mod change;
 mod durability;
+mod ends;
 mod followers;
 mod migration;
 mod overtaking;
@@ -37,18 +40,17 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use flashlane_core::board::{ActiveRequest, Facts, FlowFigures};
-use flashlane_core::decide::Scheduler;
+use flashlane_core::board::ActiveRequest;
 use flashlane_core::event::{Event, Kinds, PageEnd, Stamped};
-use flashlane_core::transaction::{FlashOp, tag};
+use flashlane_core::transaction::tag;
 use flashlane_core::{Board, Completion, Duration, Extent, FlowId, Lpn, Op, PlaneId, Ppa, Request, Time, UnitId};
 
 use crate::buffer::Buffer;
-use crate::config::{Config, ConfigError, FlowConfig, Unmap};
+use crate::config::Unmap;
 use crate::flash::Flash;
 use crate::frontend::{Frontend, Refusal, RequestSlot, Set, Shape, Step};
 use crate::ftl::Ftl;
-use crate::gc::{Gc, Replayed};
+use crate::gc::Gc;
 use crate::policy::Policy;
 use crate::shared::State;
 pub use durability::BufferedPage;
@@ -182,116 +184,6 @@ impl Device {
     pub fn check(&self) {
         self.ftl.check(&self.state.board);
     }
-}
-
-// Construction.
-
-impl Device {
-    /// Builds the device of `config` with `scheduler`.
-    ///
-    /// # Errors
-    /// The first configuration value that is out of range, by key.
-    pub fn new(config: &Config, scheduler: Scheduler) -> Result<Device, ConfigError> {
-        let replayed = Replayed::of(config)?;
-        Device::in_state(config, scheduler, replayed)
-    }
-
-    /// Builds the device of `config` with `scheduler`, in the state `replayed` that [`Replayed::of`] or an earlier use made for it.
-    ///
-    /// # Errors
-    /// As [`Device::new`].
-    pub fn in_state(
-        config: &Config,
-        scheduler: Scheduler,
-        mut replayed: Option<Replayed>,
-    ) -> Result<Device, ConfigError> {
-        config.check()?;
-        let used = replayed.as_mut().and_then(|replayed| replayed.used.take());
-        let mut board = first_board(config, &scheduler);
-        let mut policy = Policy::new(scheduler, config);
-        let (mut ftl, gc) = Gc::first(config, replayed, policy.known.collects_for_free);
-        ftl.cache_entries(config);
-        begin_policy(&mut policy, &mut ftl, &mut board, config);
-        let flash = first_flash(config, &policy);
-        let address_reads = config.retry.is_some()
-            || config.slc.is_some()
-            || flash.reads_need_addresses()
-            || board.facts.same_page[FlashOp::Read.index()];
-        let wordlines = Wordlines::of(config, &policy);
-        let mut device = Device {
-            frontend: Frontend::new(config, policy.known.needs.decision),
-            transactions: Transactions::new(config, &policy.known, &board, address_reads),
-            page_order: PageOrder::new(!policy.known.static_place),
-            state: State::new(board),
-            policy,
-            flash,
-            ftl,
-            gc,
-            buffer: wordlines::buffer_of(config),
-            wordlines,
-            slack: Slack::default(),
-            migrations: Migrations::default(),
-            translation: Translation::of(config),
-            durability: Durability::of(config),
-            serial: Serial::of(config),
-            unmap: config.unmap,
-            began_used: used.is_some(),
-            folds_after: config.slc.as_ref().and_then(|slc| slc.idle),
-            fault: None,
-        };
-        if let Some(used) = used {
-            device.take_up(*used, config);
-        }
-        Ok(device)
-    }
-}
-
-/// What the drive is for `scheduler`.
-fn facts_under(config: &Config, scheduler: &Scheduler) -> Facts {
-    let mut facts = config.facts();
-    if !scheduler.pick.declares().per_priority_queues {
-        facts.priorities = 1;
-    }
-    let collect = scheduler.collect.declares();
-    (facts.write_triggered_gc, facts.paced_gc) = (collect.write_triggered, collect.paced);
-    facts
-}
-
-/// Keeps what the scheduler needs of the drive, shows it the planes, and lets it prepare.
-fn begin_policy(policy: &mut Policy, ftl: &mut Ftl, board: &mut Board, config: &Config) {
-    if !policy.known.static_place {
-        ftl.map.enable_dynamic_placement();
-    }
-    // Pages that another scheduler has placed elsewhere may still be there.
-    policy.known.static_place &= !ftl.map.is_dynamic();
-    if policy.known.keeps.page_flows {
-        ftl.keep_page_flows(config, board);
-    }
-    for plane in 0..board.planes.len() as u16 {
-        ftl.publish(board, PlaneId(plane));
-        if policy.known.keeps.valid_pages {
-            board.planes[usize::from(plane)].valid_pages = ftl.valid_pages_of(PlaneId(plane));
-        }
-    }
-    policy.prepare(board);
-}
-
-/// The board before the first request, without the state of the planes.
-fn first_board(config: &Config, scheduler: &Scheduler) -> Board {
-    let mut board = Board::new(facts_under(config, scheduler), config.flows.len());
-    let at_start = |flow: &FlowConfig| FlowFigures { priority: flow.priority, ..FlowFigures::default() }.into();
-    board.flows = config.flows.iter().map(at_start).collect();
-    board
-}
-
-/// The flash before the first request.
-fn first_flash(config: &Config, policy: &Policy) -> Flash {
-    let known = &policy.known;
-    let mut flash = Flash::new(config, !known.static_place, known.pauses, known.reads_expected_ends);
-    if known.places_by_times {
-        flash.disable_elision();
-    }
-    flash
 }
 
 // Submission.

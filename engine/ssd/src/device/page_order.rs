@@ -7,24 +7,16 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use flashlane_core::event::{End, Event};
-use flashlane_core::transaction::{FlashOp, Stage, Transaction};
+use flashlane_core::transaction::{FlashOp, Stage, Transaction, tag};
 use flashlane_core::{Board, Duration, Lpn, Owner, Ppa, TxnId};
 
 use super::Device;
+use super::transactions::{QueuePlacement, report_queued};
 use crate::frontend::RequestSlot;
 use crate::ftl::Ftl;
 use crate::gc::Gc;
 use crate::policy::Policy;
 use crate::shared::{LpnTable, State};
-
-/// Where a new write joins its queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum QueuePlacement {
-    /// At the position of the order decision.
-    AsOrdered,
-    /// In front of this waiting write, or at the tail: at the place of the write it has replaced (D-SOS-08).
-    InFrontOf(TxnId),
-}
 
 /// The writes and reads of each page that have not ended.
 #[derive(Debug)]
@@ -177,6 +169,17 @@ fn drop_or_go_behind(old: TxnId, program: TxnId, policy: &mut Policy, board: &mu
 }
 
 impl Device {
+    /// Notes `program` as the youngest write of its page. An older write that still waits is cancelled, or goes first. If it was cancelled,
+    /// returns where `program` joins its queue.
+    #[inline(always)]
+    pub(super) fn supersede(&mut self, program: TxnId, lpn: Lpn) -> Option<QueuePlacement> {
+        if self.policy.known.keeps.page_planes {
+            self.state.board.txn_mut(program).page_at = self.ftl.map.plane_of(lpn);
+        }
+        let dropped = self.page_order.add_write(program, lpn, &mut self.policy, &mut self.state.board);
+        dropped.map(|old| self.drop_write(old, program))
+    }
+
     /// Takes the waiting write `old` out of its queue. It is done with `successor`, or at once (D-SOS-06). Returns where that joins.
     #[cold]
     pub(super) fn drop_write(&mut self, old: TxnId, successor: TxnId) -> QueuePlacement {
@@ -211,6 +214,39 @@ impl Device {
         if inherits { QueuePlacement::InFrontOf(next) } else { QueuePlacement::AsOrdered }
     }
 
+    /// Drops a write of a trimmed page that has not begun; it is done, with those that were dropped for it.
+    pub(super) fn drop_program(&mut self, id: TxnId) {
+        self.release_cache_page(id);
+        let Transaction { stage, serial, owner, request, flow, lpn, on_completion, tag, .. } =
+            *self.state.board.txn(id);
+        if stage == Stage::Waiting {
+            self.transactions.withdraw(id, &mut self.policy, &mut self.state);
+        } else if self.state.log.on && !self.migrations.moves(id) {
+            // It waits for the rest of its page to be read, or for its entry of the map.
+            report_queued(id, &mut self.state);
+        }
+        self.state.log(|| Event::Ended { txn: serial, end: End::Trimmed, paused: Duration::ZERO });
+        self.ftl.count_version(lpn);
+        self.page_order.trimmed += 1;
+        if owner == Owner::Buffer {
+            if let Some(buffer) = self.buffer.as_mut().filter(|buffer| !buffer.merges) {
+                buffer.give_back(flow);
+            }
+            self.durability.iter_mut().for_each(|durability| durability.program_gone(lpn));
+        }
+        if request != RequestSlot::MAX {
+            self.page_ended(id, request, tag);
+        }
+        self.end_superseded(on_completion);
+        if stage == Stage::Waiting {
+            self.state.release(id);
+            return;
+        }
+        let txn = self.state.board.txn_mut(id);
+        (txn.blocked_by, txn.unblocks, txn.on_completion) = (TxnId::NONE, TxnId::NONE, TxnId::NONE);
+        (txn.request, txn.tag) = (RequestSlot::MAX, tag::TRIMMED);
+    }
+
     /// Completes a cancelled write's page at once. The buffer's writes were acknowledged long ago.
     fn end_dropped(&mut self, id: TxnId) {
         let Transaction { request, tag, on_completion, owner, lpn, .. } = *self.state.board.txn(id);
@@ -237,6 +273,15 @@ impl Device {
             self.state.release(id);
             id = on_completion;
         }
+    }
+
+    /// A page of a request is served: its transaction `id` has ended.
+    #[inline(always)]
+    pub(super) fn page_ended(&mut self, id: TxnId, request: RequestSlot, tag: u8) {
+        if self.policy.known.keeps.request_pages {
+            self.state.board.leaves_request(id);
+        }
+        self.frontend.page_done(request, tag, &mut self.state);
     }
 }
 

@@ -1,13 +1,13 @@
 //! A command's pages: each is served from memory or becomes a transaction.
 
+use alloc::vec::Vec;
+
 use flashlane_core::board::ActiveRequest;
-use flashlane_core::decide::PageWrite;
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Lpn, Op, Owner, PlaneId, Transaction, TxnId};
+use flashlane_core::{FlowId, Lpn, Op, Owner, Transaction, TxnId};
 
 use super::Device;
-use super::page_order::QueuePlacement;
-use super::transactions::create;
+use super::transactions::{QueuePlacement, create};
 use crate::frontend::RequestSlot;
 
 impl Device {
@@ -84,6 +84,35 @@ impl Device {
         } else {
             self.trim(slot, &request);
         }
+    }
+
+    /// A flush enters the device.
+    #[cold]
+    fn serve_flush(&mut self, slot: RequestSlot, flow: FlowId) {
+        // From now on it may complete.
+        self.state.board.requests[slot as usize].buffered = 1;
+        let pages = self.durability.as_ref().map_or(Vec::new(), |durability| durability.pages_of(slot));
+        if pages.is_empty() {
+            self.frontend.serve_if_done(slot, &mut self.state);
+        } else if self.serial.is_some() {
+            self.flush_serially(slot, pages);
+        } else {
+            pages.into_iter().for_each(|lpn| self.write_out(lpn, flow));
+            self.await_wordlines();
+        }
+    }
+
+    /// Serial service: the pages that are still dirty are written now.
+    fn flush_serially(&mut self, slot: RequestSlot, mut pages: Vec<Lpn>) {
+        let (Some(buffer), Some(serial)) = (&mut self.buffer, &mut self.serial) else { return };
+        pages.retain(|&lpn| buffer.clean(lpn));
+        let busy = serial.write_out(pages.len() as u32);
+        for lpn in pages {
+            self.frontend.page_written_out(slot, lpn, &mut self.state);
+            self.no_longer_dirty(lpn, Some(slot));
+        }
+        // It alone is in the device.
+        self.frontend.serve_after(slot, busy, &mut self.state);
     }
 
     /// Transactions of a request follow, for which estimates may be asked.
@@ -229,20 +258,6 @@ impl Device {
         self.transactions.enqueue(read, &mut self.policy, &mut self.state);
     }
 
-    /// Whether the flash must read a page: it has a copy, or reads of pages without one use the flash all the same.
-    #[inline(always)]
-    fn has_data(&self, lpn: Lpn) -> bool {
-        !self.transactions.unmapped_from_memory || self.ftl.has_copy(lpn)
-    }
-
-    /// The plane that a page is to be written to.
-    #[inline(always)]
-    pub(super) fn place(&mut self, lpn: Lpn) -> PlaneId {
-        let home = self.ftl.map.home(lpn).0;
-        let at = if self.policy.known.keeps.page_planes { self.ftl.map.plane_of(lpn) } else { home };
-        self.policy.place(&self.state.board, PageWrite { lpn, home, at })
-    }
-
     /// Notes a transaction of the request that is being split into pages, if estimates are made of them or an answer looks at them.
     #[inline(always)]
     fn is_of_request(&mut self, id: TxnId) {
@@ -251,38 +266,6 @@ impl Device {
         }
         if self.policy.known.keeps.request_pages {
             self.state.board.joins_request(id);
-        }
-    }
-
-    /// A page of a request is served: its transaction `id` has ended.
-    #[inline(always)]
-    pub(super) fn page_ended(&mut self, id: TxnId, request: RequestSlot, tag: u8) {
-        if self.policy.known.keeps.request_pages {
-            self.state.board.leaves_request(id);
-        }
-        self.frontend.page_done(request, tag, &mut self.state);
-    }
-
-    /// Notes `program` as the youngest write of its page. An older write that still waits is cancelled, or goes first. If it was cancelled,
-    /// returns where `program` joins its queue.
-    #[inline(always)]
-    pub(super) fn supersede(&mut self, program: TxnId, lpn: Lpn) -> Option<QueuePlacement> {
-        if self.policy.known.keeps.page_planes {
-            self.state.board.txn_mut(program).page_at = self.ftl.map.plane_of(lpn);
-        }
-        let dropped = self.page_order.add_write(program, lpn, &mut self.policy, &mut self.state.board);
-        dropped.map(|old| self.drop_write(old, program))
-    }
-
-    /// Notes the physical page of a read, how often it is tried again and whether its block is in SLC mode in its transaction, if the read does
-    /// not keep an older copy. Of interest with [`Transactions::address_reads`] only.
-    #[inline(always)]
-    pub(super) fn look_up(&mut self, read: TxnId, lpn: Lpn) {
-        if !self.page_order.keeps_copy(read) {
-            let retries = self.ftl.retry_steps(lpn);
-            let txn = self.state.board.txn_mut(read);
-            (txn.ppa, txn.retries) = (self.ftl.map.lookup(lpn).0, retries);
-            txn.slc = self.ftl.has_slc && self.ftl.lies_in_slc(lpn);
         }
     }
 }

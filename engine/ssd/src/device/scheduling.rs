@@ -7,7 +7,7 @@ use flashlane_core::board::{ActiveRequest, Service};
 use flashlane_core::decide::{Departure, Scope};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage, tag};
-use flashlane_core::{Duration, Lpn, Op, Owner, PlaneId, Ppa, Time, Transaction, TxnId, UnitId};
+use flashlane_core::{Duration, Op, PlaneId, Time, Transaction, TxnId, UnitId};
 use prefetch_index::prefetch_index;
 
 use super::slack::charge_from;
@@ -422,64 +422,6 @@ impl Device {
     fn bind(&mut self, id: TxnId) {
         let plane = self.bind_page(id, false);
         self.gc.page_written(plane, Stream::User, &mut self.state, &mut self.ftl);
-    }
-
-    /// Gives a program its physical page, in native cells if it is one of a wordline, maps its logical page there, and releases the next waiting
-    /// write of the same page. Returns its plane, of which the caller updates the board.
-    #[inline(always)]
-    pub(super) fn bind_page(&mut self, id: TxnId, is_of_wordline: bool) -> PlaneId {
-        let Transaction { lpn, plane, flow, owner, unblocks, .. } = *self.state.board.txn(id);
-        // The entry is removed when the program ends.
-        self.page_order.prefetch(lpn);
-        let left = if self.policy.known.static_place { plane } else { self.ftl.map.plane_of(lpn) };
-        if left != plane {
-            self.page_order.keep_copies(lpn, &self.ftl, &mut self.gc, &mut self.state.board);
-        }
-        if self.policy.known.keeps.valid_pages {
-            self.count_valid(lpn, plane, left);
-        }
-        let ppa = if is_of_wordline { self.ftl.write_in_wordline(lpn, plane) } else { self.ftl.write(lpn, plane) };
-        let ppa = ppa.expect("the free page was checked");
-        self.state.board.txn_mut(id).ppa = ppa.0;
-        if self.ftl.has_slc {
-            self.note_mode(id, plane, ppa);
-        }
-        if owner != Owner::Mapping {
-            self.host_changes_pages();
-        }
-        let board = &mut self.state.board;
-        self.ftl.claim(lpn, flow, board);
-        self.ftl.count_version(lpn);
-        if unblocks.is_some() {
-            board.txn_mut(id).unblocks = TxnId::NONE;
-            let next = board.txn_mut(unblocks);
-            (next.blocked_by, next.page_at) = (TxnId::NONE, plane);
-            let waiter = board.txn(unblocks).unit;
-            self.state.mark(waiter);
-        }
-        self.state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
-        if left != plane {
-            self.gc.page_left(left, &self.ftl);
-        }
-        plane
-    }
-
-    /// Notes whether the page that a program was given is in SLC mode.
-    #[cold]
-    fn note_mode(&mut self, id: TxnId, plane: PlaneId, ppa: Ppa) {
-        let is_slc = self.ftl.is_slc(plane, ppa);
-        self.state.board.txn_mut(id).slc = is_slc;
-        if is_slc && self.ftl.is_first_of_block(ppa) {
-            let block = ppa.0 / self.state.board.facts.geometry.pages_per_block;
-            self.state.log(|| Event::SlcOpened { plane, block });
-        }
-    }
-
-    /// Counts that the valid copy of `lpn`, if it has one, is no longer in the plane `left`, but in `plane`.
-    fn count_valid(&mut self, lpn: Lpn, plane: PlaneId, left: PlaneId) {
-        let planes = &mut self.state.board.planes;
-        planes[left.index()].valid_pages -= u32::from(self.ftl.has_copy(lpn));
-        planes[plane.index()].valid_pages += 1;
     }
 
     /// Prefetches what the next dispatches from the queue of `next` will read: the second transaction of each plane; if `next` is

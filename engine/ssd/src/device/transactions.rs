@@ -1,21 +1,27 @@
-//! Transactions of the host and the buffer: created, put into their unit's queue at the position of the order decision, withdrawn from it,
-//! and ended; the last one of a request completes it.
+//! Transactions of the host and the buffer: created, put into their unit's queue at the position of the order decision, and withdrawn from it.
 
 use flashlane_core::board::Service;
 use flashlane_core::decide::{Departure, Placement};
-use flashlane_core::event::{End, Event, PageEnd};
+use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage, tag};
 use flashlane_core::{Board, Duration, FlowId, Lpn, Owner, PlaneId, Transaction, TxnId};
 
-use super::Device;
 use super::followers::{Followers, ReservedPages};
 use super::overtaking::Overtaking;
-use super::page_order::QueuePlacement;
 use super::slack::{charge_from, charge_programs};
 use crate::config::{self, Config, UnmappedReads};
 use crate::frontend::RequestSlot;
 use crate::policy::{Known, Policy};
 use crate::shared::State;
+
+/// Where a new write joins its queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum QueuePlacement {
+    /// At the position of the order decision.
+    AsOrdered,
+    /// In front of this waiting write, or at the tail: at the place of the write it has replaced (D-SOS-08).
+    InFrontOf(TxnId),
+}
 
 /// Transactions of the host and the buffer: how they are made, and the order of arrival of those that wait.
 #[derive(Debug)]
@@ -279,83 +285,4 @@ pub(super) fn report_queued(id: TxnId, state: &mut State) {
     let Transaction { serial, request, flow, op, owner, lpn, plane, bytes, .. } = *state.board.txn(id);
     let request = state.board.requests.get(request as usize).map(|request| request.id);
     state.log(|| Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes });
-}
-
-// The end.
-
-impl Device {
-    /// Ends a transaction that the flash has finished.
-    #[inline(always)]
-    pub(super) fn ended(&mut self, id: TxnId) {
-        self.transactions.ended += 1;
-        if self.state.log.on {
-            self.report_end(id);
-        }
-        if self.state.log.ends_on {
-            self.report_page_end(id);
-        }
-        let Transaction { owner, op, request, lpn, flow, on_completion, tag, .. } = *self.state.board.txn(id);
-        if owner.collects() {
-            self.gc.ended(id, &mut self.state, &mut self.ftl);
-            return;
-        }
-        if self.policy.known.notes_ends {
-            self.note_end(id, owner);
-        }
-        let read_older =
-            op == FlashOp::Read && self.page_order.read_ended(id, &mut self.gc, &mut self.ftl, &mut self.state);
-        match (owner, op) {
-            (Owner::Mapping, _) => self.translation_page_ended(id),
-            (_, FlashOp::Read) if on_completion.is_some() => {
-                self.transactions.enqueue_held(on_completion, &mut self.policy, &mut self.state);
-            }
-            (_, FlashOp::Read) => {
-                // What it read may be older than what the host has written since.
-                if let Some(buffer) = self.buffer.as_mut().filter(|_| !read_older) {
-                    buffer.fill(lpn, flow);
-                }
-                self.page_ended(id, request, tag);
-            }
-            (Owner::User, _) => {
-                self.page_order.write_ended(lpn, id);
-                self.page_ended(id, request, tag);
-            }
-            _ => {
-                self.page_order.write_ended(lpn, id);
-                self.page_flushed(id);
-            }
-        }
-        if on_completion.is_some() && op == FlashOp::Program {
-            self.end_superseded(on_completion);
-        }
-        self.state.release(id);
-    }
-
-    /// A transaction that is not of garbage collection or folding has ended, which answers may be told, and after which blocks in SLC mode may be
-    /// folded.
-    #[inline(never)]
-    fn note_end(&mut self, id: TxnId, owner: Owner) {
-        if self.folds_after.is_some() {
-            self.gc.idle_time_is_over();
-            self.await_idle_time();
-        }
-        if owner == Owner::User && self.policy.known.ends {
-            self.policy.ended(&self.state.board, id);
-        }
-    }
-
-    #[cold]
-    fn report_end(&mut self, id: TxnId) {
-        let Transaction { serial, unit, .. } = *self.state.board.txn(id);
-        let paused = self.state.board.units[unit.index()].command.paused;
-        self.state.log(|| Event::Ended { txn: serial, end: End::Flash, paused });
-    }
-
-    #[cold]
-    fn report_page_end(&mut self, id: TxnId) {
-        let request = self.state.board.txn(id).request;
-        if let Some(request) = self.state.board.requests.get(request as usize) {
-            self.state.log.ends.push(PageEnd { request: request.id, at: self.state.now() });
-        }
-    }
 }

@@ -74,7 +74,7 @@ pub(super) struct Translation {
     /// Reads of translation pages so far.
     pub(super) read: u64,
     /// Translation pages to be programmed since the last program of the host, and how many are too many: as many as the drive has pages.
-    in_a_row: u64,
+    pub(super) in_a_row: u64,
     too_many: u64,
 }
 
@@ -336,14 +336,6 @@ impl Device {
             } else {
                 self.read_to_rewrite(page, flow);
             }
-        }
-    }
-
-    /// The host programs or trims pages.
-    #[inline(always)]
-    pub(super) fn host_changes_pages(&mut self) {
-        if let Some(translation) = &mut self.translation {
-            translation.in_a_row = 0;
         }
     }
 

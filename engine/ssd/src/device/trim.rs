@@ -7,12 +7,11 @@
 use alloc::vec::Vec;
 
 use flashlane_core::board::ActiveRequest;
-use flashlane_core::event::{End, Event};
+use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage, tag};
-use flashlane_core::{Duration, FlowId, Lpn, Owner, Transaction, TxnId};
+use flashlane_core::{Duration, FlowId, Lpn, Owner, Transaction};
 
 use super::Device;
-use super::transactions::report_queued;
 use crate::buffer::Buffer;
 use crate::frontend::RequestSlot;
 
@@ -123,39 +122,6 @@ impl Device {
             id = blocked_by;
         }
         of_buffer
-    }
-
-    /// Drops a write of a trimmed page that has not begun; it is done, with those that were dropped for it.
-    pub(super) fn drop_program(&mut self, id: TxnId) {
-        self.release_cache_page(id);
-        let Transaction { stage, serial, owner, request, flow, lpn, on_completion, tag, .. } =
-            *self.state.board.txn(id);
-        if stage == Stage::Waiting {
-            self.transactions.withdraw(id, &mut self.policy, &mut self.state);
-        } else if self.state.log.on && !self.migrations.moves(id) {
-            // It waits for the rest of its page to be read, or for its entry of the map.
-            report_queued(id, &mut self.state);
-        }
-        self.state.log(|| Event::Ended { txn: serial, end: End::Trimmed, paused: Duration::ZERO });
-        self.ftl.count_version(lpn);
-        self.page_order.trimmed += 1;
-        if owner == Owner::Buffer {
-            if let Some(buffer) = self.buffer.as_mut().filter(|buffer| !buffer.merges) {
-                buffer.give_back(flow);
-            }
-            self.durability.iter_mut().for_each(|durability| durability.program_gone(lpn));
-        }
-        if request != RequestSlot::MAX {
-            self.page_ended(id, request, tag);
-        }
-        self.end_superseded(on_completion);
-        if stage == Stage::Waiting {
-            self.state.release(id);
-            return;
-        }
-        let txn = self.state.board.txn_mut(id);
-        (txn.blocked_by, txn.unblocks, txn.on_completion) = (TxnId::NONE, TxnId::NONE, TxnId::NONE);
-        (txn.request, txn.tag) = (RequestSlot::MAX, tag::TRIMMED);
     }
 
     /// The program of a page in the buffer that is in service is no longer that of what the buffer holds.

@@ -194,19 +194,6 @@ impl Device {
         self.wordlines.is_some() && !self.cache_has_page(plane)
     }
 
-    /// Reserves a page of the SLC cache for a waiting program that is not one of a wordline.
-    #[cold]
-    pub(super) fn reserve_cache_page(&mut self, id: TxnId) {
-        let txn = self.state.board.txn_mut(id);
-        txn.slc = true;
-        self.transactions.reserved_pages.reserve(txn.plane);
-    }
-
-    /// Whether a waiting program is one of a wordline.
-    pub(super) fn is_in_wordline(&self, id: TxnId) -> bool {
-        self.wordlines.is_some() && !self.state.board.txn(id).slc
-    }
-
     /// Something waits for a page to be programmed: if it is gathered, its wordline is programmed as it is at the end of this instant.
     #[cold]
     pub(super) fn await_wordline(&mut self, lpn: Lpn) {
@@ -383,15 +370,6 @@ impl Device {
             }
         }
         refused
-    }
-
-    /// A program that a page of the SLC cache was reserved for begins, or is dropped.
-    #[cold]
-    pub(super) fn release_cache_page(&mut self, id: TxnId) {
-        let txn = self.state.board.txn_mut(id);
-        if mem::take(&mut txn.slc) {
-            self.transactions.reserved_pages.release(txn.plane);
-        }
     }
 
     /// Takes a trimmed page out of its waiting wordline, which is padded instead. Returns false for other pages, and for the one that is in

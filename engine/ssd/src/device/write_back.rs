@@ -4,8 +4,7 @@ use flashlane_core::transaction::{FlashOp, Stage, tag};
 use flashlane_core::{FlowId, Lpn, Owner, PlaneId, Transaction, TxnId};
 
 use super::Device;
-use super::page_order::QueuePlacement;
-use super::transactions::create;
+use super::transactions::{QueuePlacement, create};
 use crate::buffer::{Buffer, Stored};
 use crate::frontend::RequestSlot;
 
