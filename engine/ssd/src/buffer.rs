@@ -336,17 +336,21 @@ impl Buffer {
         true
     }
 
-    /// The next page of `flow`'s part to write out: the least recently used dirty page, while more than `flush_above` are dirty
-    /// or waiting writes need more space than the flushes under way will free. `None` if nothing needs to be written out. Pages that are gathered
-    /// to a wordline are neither dirty here nor under way.
+    /// Whether a page of `flow`'s part is to be written out: more than `flush_above` are dirty, or waiting writes need more space than the
+    /// flushes under way will free.
+    #[inline]
+    pub(crate) fn must_flush(&self, flow: FlowId) -> bool {
+        let part = &self.parts[self.part_of(flow)];
+        part.dirty > 0 && (part.dirty > self.flush_above || part.wanted > part.flushing)
+    }
+
+    /// The next page of `flow`'s part to write out: the least recently used dirty page. `None` if nothing needs to be written out. Pages that are
+    /// gathered to a wordline are neither dirty here nor under way.
     pub(crate) fn next_flush(&mut self, flow: FlowId) -> Option<Lpn> {
-        let p = self.part_of(flow);
-        let part = &self.parts[p];
-        let short_of_space = part.wanted > part.flushing;
-        if part.dirty == 0 || (part.dirty <= self.flush_above && !short_of_space) {
+        if !self.must_flush(flow) {
             return None;
         }
-        let e = self.oldest_in(p, State::Dirty)?;
+        let e = self.oldest_in(self.part_of(flow), State::Dirty)?;
         self.leaves(e);
         Some(self.entries[e.index()].lpn)
     }

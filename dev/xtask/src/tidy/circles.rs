@@ -2,7 +2,8 @@
 //!
 //! A file needs another if its code names an item that the other defines. Names are followed through re-exports and
 //! through the imports of parents to the file of the definition, so a `mod.rs` that only passes names on needs nothing.
-//! Test code does not count, and neither do method calls, which name no file.
+//! Test code does not count, and neither do method calls, which name no file, but for those of the device: its methods are spread over the
+//! files of a folder, which lie in layers, and a method calls only those of its own file and of the layers below.
 //!
 //! In a circle between neighbours no file is understood before the other. A module that calls its children, which use its types through
 //! `super`, is read from the module down, and is not such a circle.
@@ -125,6 +126,95 @@ fn circles<'a>(needs: &Needs<'a>) -> Vec<Vec<&'a str>> {
         }
     }
     found
+}
+
+// The device: `self.method(` from file to file.
+
+/// Where the files lie.
+const DEVICE: &str = "engine/ssd/src/device/";
+
+/// The files with methods of `Device`, from the lowest layer to the caller's side. Files of a layer do not call one another.
+const LAYERS: [&[&str]; 11] = [
+    &["effects", "timers", "followers"],
+    &["page_order"],
+    &["binding"],
+    &["write_back", "translation", "wordlines", "durability"],
+    &["programs"],
+    &["trim"],
+    &["pages"],
+    &["scheduling", "ends"],
+    &["mod", "build"],
+    &["change", "totals"],
+    &["used"],
+];
+
+/// Rule: a method of the device calls only those of its own file and of lower layers.
+pub fn layers(repo: &Repo) -> Vec<Finding> {
+    let stem = |path: &'_ str| Some(path.strip_prefix(DEVICE)?.strip_suffix(".rs")?.to_owned());
+    let mut all: Vec<(String, &str, Methods)> = Vec::new();
+    for (file, rust) in repo.rust().filter(|(file, _)| !file.is_test()) {
+        let Some(stem) = stem(&file.path) else { continue };
+        let mut methods = Methods::default();
+        methods.visit_file(&rust.tree);
+        all.push((stem, &file.path, methods));
+    }
+    let layer = |stem: &str| LAYERS.iter().position(|files| files.contains(&stem));
+    let owner = |name: &String| all.iter().find(|(.., methods)| methods.defined.contains(name));
+    let mut found = Vec::new();
+    for (stem, path, methods) in all.iter().filter(|(.., methods)| !methods.defined.is_empty()) {
+        let Some(own) = layer(stem) else {
+            found.push(Finding::error(path, 1, "has methods of the device, and no layer in circles.rs".to_owned()));
+            continue;
+        };
+        for (name, line) in &methods.called {
+            let Some((other, ..)) = owner(name).filter(|(other, ..)| other != stem) else { continue };
+            if layer(other).is_some_and(|other| other >= own) {
+                let why =
+                    format!("`self.{name}` of {other}.rs does not lie below {stem}.rs: leave an effect, or move it");
+                found.push(Finding::error(path, *line, why));
+            }
+        }
+    }
+    found
+}
+
+/// Methods of `Device` in a file, and those that they call on `self`, each with its line.
+#[derive(Default)]
+struct Methods {
+    defined: BTreeSet<String>,
+    called: Vec<(String, usize)>,
+    is_inside: bool,
+}
+
+impl<'a> Visit<'a> for Methods {
+    fn visit_item_impl(&mut self, item: &'a syn::ItemImpl) {
+        let of_device = matches!(&*item.self_ty, syn::Type::Path(path) if path.path.is_ident("Device"));
+        if of_device && item.trait_.is_none() {
+            self.is_inside = true;
+            visit::visit_item_impl(self, item);
+            self.is_inside = false;
+        }
+    }
+
+    fn visit_item_mod(&mut self, item: &'a syn::ItemMod) {
+        if !is_test_item(&item.attrs) {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'a syn::ImplItemFn) {
+        if self.is_inside {
+            self.defined.insert(item.sig.ident.to_string());
+            visit::visit_impl_item_fn(self, item);
+        }
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'a syn::ExprMethodCall) {
+        if self.is_inside && matches!(&*call.receiver, syn::Expr::Path(path) if path.path.is_ident("self")) {
+            self.called.push((call.method.to_string(), call.method.span().start().line));
+        }
+        visit::visit_expr_method_call(self, call);
+    }
 }
 
 /// Reads one file.
@@ -284,5 +374,39 @@ mod tests {
         let b = ("lab/sim/src/b.rs", "pub struct B;\n#[cfg(test)]\nmod tests {\n    use crate::a::A;\n}\n");
         let tests = ("lab/sim/src/b/tests.rs", "use crate::a::A;\n");
         assert_eq!(found(&[ROOT, a, b, tests]), []);
+    }
+
+    /// What the layers say of `programs.rs` and `translation.rs` with these methods.
+    fn of_layers(programs: &str, translation: &str) -> Vec<String> {
+        let files =
+            [("engine/ssd/src/device/programs.rs", programs), ("engine/ssd/src/device/translation.rs", translation)];
+        layers(&Repo::of(&files)).into_iter().map(|finding| finding.message).collect()
+    }
+
+    #[test]
+    fn methods_of_the_device_call_down() {
+        let (upper, lower) = ("fn program(&mut self) { self.look_up(); }", "fn look_up(&mut self) {}");
+        let device = |methods: &str| {
+            format!("impl Device {{ {methods} }}\nimpl Other {{ fn go(&self) {{ self.program(); }} }}\n")
+        };
+        assert!(of_layers(&device(upper), &device(lower)).is_empty());
+        let up = "fn look_up(&mut self) { if true { self.program(); } self.look_up(); }";
+        let found = of_layers(&device("fn program(&mut self) {}"), &device(up));
+        assert_eq!(
+            found,
+            ["`self.program` of programs.rs does not lie below translation.rs: leave an effect, or move it"]
+        );
+        let tests = format!("{}#[cfg(test)]\nmod tests {{ {} }}\n", device(lower), device(up));
+        assert!(of_layers(&device(upper), &tests).is_empty(), "tests may call what they like");
+    }
+
+    #[test]
+    fn files_of_a_layer_do_not_call_one_another_and_each_has_one() {
+        let wordlines =
+            ("engine/ssd/src/device/wordlines.rs", "impl Device { fn gather(&self) { self.look_up(); } }\n");
+        let translation = ("engine/ssd/src/device/translation.rs", "impl Device { fn look_up(&self) {} }\n");
+        assert_eq!(layers(&Repo::of(&[wordlines, translation])).len(), 1);
+        let nowhere = ("engine/ssd/src/device/other.rs", "impl Device { fn go(&self) {} }\n");
+        assert_eq!(layers(&Repo::of(&[nowhere, translation])).len(), 1);
     }
 }

@@ -61,6 +61,11 @@ const RULES: &[Rule] = &[
         check: circles::check,
     },
     Rule {
+        name: "device-layers",
+        asks: "the device's methods call only those of their own file and of the layers below",
+        check: circles::layers,
+    },
+    Rule {
         name: "crate-arrows",
         asks: "crates depend only on the crates below them, inner crates on next to nothing",
         check: crates::allowed,

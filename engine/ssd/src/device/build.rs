@@ -1,5 +1,7 @@
 //! A device is built: in its first state, or in one that [`Replayed::of`] or an earlier use made.
 
+use alloc::vec::Vec;
+
 use flashlane_core::board::{Facts, FlowFigures};
 use flashlane_core::decide::Scheduler;
 use flashlane_core::transaction::FlashOp;
@@ -73,6 +75,7 @@ impl Device {
             unmap: config.unmap,
             began_used: used.is_some(),
             folds_after: config.slc.as_ref().and_then(|slc| slc.idle),
+            effects: Vec::new(),
             fault: None,
         };
         if let Some(used) = used {

@@ -10,6 +10,7 @@ use flashlane_core::{FlowId, Time};
 use super::Device;
 use super::build::{begin_policy, facts_under};
 use super::transactions::Transactions;
+use crate::buffer::Buffer;
 use crate::config::Config;
 use crate::policy::Policy;
 
@@ -73,7 +74,10 @@ impl Device {
         let (ended, partial_reads) = (old.ended, old.partial_reads);
         self.transactions = Transactions::new(config, &self.policy.known, &self.state.board, old.address_reads);
         (self.transactions.ended, self.transactions.partial_reads) = (ended, partial_reads);
-        self.gather_anew(config);
+        if self.gather_none(config) {
+            let parts = self.buffer.as_ref().map_or(0, Buffer::parts);
+            (0..parts).map(FlowId).for_each(|flow| self.flush_part(flow));
+        }
         self.gc.idle_ends = Time::NEVER;
         self.await_idle_time();
     }

@@ -11,9 +11,10 @@ use alloc::vec::Vec;
 
 use flashlane_core::board::ActiveRequest;
 use flashlane_core::transaction::{FlashOp, Stage, Transaction, tag};
-use flashlane_core::{Board, FlowId, Lpn, Op, Owner, RequestId, TxnId};
+use flashlane_core::{Board, Lpn, Op, Owner, RequestId, TxnId};
 
 use super::Device;
+use super::effects::{Effect, Why, WriteOut};
 use crate::config::Config;
 use crate::frontend::RequestSlot;
 
@@ -84,6 +85,15 @@ impl Durability {
     pub(super) fn pages_of(&self, slot: RequestSlot) -> Vec<Lpn> {
         let waits = |waits: &&Waits| waits.slot == slot;
         self.pages.iter().filter(|(_, all)| all.iter().any(|one| waits(&one))).map(|(&lpn, _)| lpn).collect()
+    }
+
+    /// A page of a write is in the buffer; `youngest` is the youngest write of the page before that has not ended.
+    pub(super) fn stored(&mut self, slot: RequestSlot, lpn: Lpn, youngest: TxnId, board: &Board) {
+        if self.log.is_some() {
+            let request = board.requests[slot as usize].id;
+            let after = if youngest.is_some() { number(board.txn(youngest).serial) } else { 0 };
+            self.report(BufferedPage::Stored { request, lpn, after });
+        }
     }
 
     /// A program of a page has ended: the commands that wait for the page no longer, and whether others do.
@@ -160,16 +170,6 @@ impl Device {
         self.durability.as_mut()?.log.as_mut()
     }
 
-    /// A page of a write is in the buffer; `youngest` is the youngest write of the page before that has not ended.
-    pub(super) fn page_stored(&mut self, slot: RequestSlot, lpn: Lpn, youngest: TxnId) {
-        self.frontend.page_stored(slot, lpn, &mut self.state);
-        if let Some(durability) = self.durability.as_mut().filter(|durability| durability.log.is_some()) {
-            let request = self.state.board.requests[slot as usize].id;
-            let after = if youngest.is_some() { number(self.state.board.txn(youngest).serial) } else { 0 };
-            durability.report(BufferedPage::Stored { request, lpn, after });
-        }
-    }
-
     /// Under serial service, the pages of a write are in the buffer.
     pub(super) fn pages_stored_serially(&mut self, slot: RequestSlot, request: &ActiveRequest) {
         let is_reported = |durability: &&mut Durability| durability.log.is_some() && request.op == Op::Write;
@@ -198,17 +198,9 @@ impl Device {
         }
     }
 
-    /// Writes a page out if it is dirty and no program of it is under way.
-    pub(super) fn write_out(&mut self, lpn: Lpn, flow: FlowId) {
-        let part = self.buffer.as_mut().and_then(|buffer| buffer.begin_flush(lpn, flow));
-        if let Some(flow) = part {
-            self.program_page(lpn, flow);
-        }
-    }
-
-    /// A page of a write with FUA is in the buffer: it waits for its program.
+    /// A write with FUA, whose page is in the buffer, waits for the programs that must end before the flash has it.
     #[cold]
-    pub(super) fn await_program(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId) {
+    pub(super) fn waits_for_page(&mut self, slot: RequestSlot, lpn: Lpn) {
         let (Some(durability), Some(buffer)) = (&mut self.durability, &self.buffer) else { return };
         let programs = if durability.merges {
             buffer.programs_needed(lpn)
@@ -216,8 +208,6 @@ impl Device {
             durability.programs.get(&lpn).copied().unwrap_or_default()
         };
         durability.add(lpn, slot, programs);
-        self.write_out(lpn, flow);
-        self.await_wordline(lpn);
     }
 
     /// A waiting program of a page in the buffer has been dropped for a younger one, which has its newest version; that of the write with
@@ -237,18 +227,23 @@ impl Device {
         }
     }
 
-    /// A program of a page of the buffer has ended.
+    /// A program of a page of the buffer has ended. If something in the device waits for a younger version of the page, that is written out.
     #[cold]
-    pub(super) fn page_is_durable(&mut self, lpn: Lpn, flow: FlowId, serial: u64) {
-        let Some(durability) = &mut self.durability else { return };
+    pub(super) fn page_is_durable(&mut self, id: TxnId) {
+        let Transaction { lpn, flow, tag, serial, .. } = *self.state.board.txn(id);
+        let Some(durability) = self.durability.as_mut().filter(|_| tag & tag::TRIMMED == 0) else { return };
+        durability.program_gone(lpn);
+        if durability.is_idle() {
+            return;
+        }
         durability.report(BufferedPage::Durable { lpn, program: number(serial) });
         let (done, others) = durability.programmed(lpn);
         done.into_iter().for_each(|slot| self.page_waited_for(slot));
         let in_device = |waits: &Waits| is_in_device(&self.state.board.requests[waits.slot as usize]);
         let durability = self.durability.as_ref().and_then(|durability| durability.pages.get(&lpn));
         if others && durability.is_some_and(|all| all.iter().any(in_device)) {
-            self.write_out(lpn, flow);
-            self.await_wordline(lpn);
+            let (why, awaited_by) = (Why::Awaited, RequestSlot::MAX);
+            self.effects.push(Effect::WriteOut(WriteOut { lpn, flow, why, awaited_by }));
         }
     }
 

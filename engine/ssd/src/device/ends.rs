@@ -46,6 +46,7 @@ impl Device {
             _ => {
                 self.page_order.write_ended(lpn, id);
                 self.page_flushed(id);
+                self.page_is_durable(id);
             }
         }
         if on_completion.is_some() && op == FlashOp::Program {

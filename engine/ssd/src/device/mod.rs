@@ -1,10 +1,15 @@
 //! The device: applies all decisions; the other parts only return them.
 //!
-//! It holds the parts (`frontend`, `policy`, `gc`, `flash`, `ftl`, `buffer`) around one shared state. This file has what the caller
-//! uses: a device takes requests, and advances to an instant or a completion; it is built in [`build`] and gives [`totals`]. A request passes through
-//! [`scheduling`] (it is admitted), [`pages`] (it becomes transactions, perhaps by way of [`write_back`], [`translation`] or
-//! [`serial`]), [`page_order`] (older writes of its pages are cancelled or go first, older reads keep their copy), [`slack`],
-//! [`transactions`] (they wait), [`scheduling`] again (they begin; [`binding`], [`overtaking`], [`migration`]) and [`ends`] (they end).
+//! It holds the parts (`frontend`, `policy`, `gc`, `flash`, `ftl`, `buffer`) around one shared state. This file has what the caller uses: a
+//! device takes requests, and advances to an instant or a completion, which is one loop ([`Device::poll`]); it is built in [`build`] and gives
+//! [`totals`]. A request passes through [`scheduling`] (it is admitted), [`pages`] (it becomes transactions, perhaps by way of [`write_back`],
+//! [`translation`], [`programs`] or [`serial`]), [`page_order`] (older writes of its pages are cancelled or go first, older reads keep their copy),
+//! [`slack`], [`transactions`] (they wait), [`scheduling`] again (they begin; [`binding`], [`overtaking`], [`migration`]) and [`ends`] (they end).
+//!
+//! Methods of the device lie in layers and call down only (`xtask tidy` has the list). From below: the queues ([`transactions`], [`followers`],
+//! [`overtaking`], [`slack`], [`migration`]); [`page_order`]; [`binding`]; side by side, none knowing another, [`write_back`], [`translation`],
+//! [`wordlines`] and [`durability`]; [`programs`] of what these hold; requests, in [`trim`] and [`pages`]; [`scheduling`] and [`ends`]; the loop.
+//! What must go up is an [`Effect`] on a stack, which the loop empties after each step.
 //!
 //! Events of one instant happen in the order of R-ORDER (model 0.3): completions and timers, then arrivals, then
 //! decisions. So [`Device::advance`] processes the completions of `now` but leaves its decisions open until time moves on
@@ -18,12 +23,14 @@ mod binding;
 mod build;
 mod change;
 mod durability;
+mod effects;
 mod ends;
 mod followers;
 mod migration;
 mod overtaking;
 mod page_order;
 mod pages;
+mod programs;
 mod scheduling;
 mod serial;
 mod slack;
@@ -55,6 +62,7 @@ use crate::policy::Policy;
 use crate::shared::State;
 pub use durability::BufferedPage;
 use durability::Durability;
+use effects::Effect;
 use migration::Migrations;
 use page_order::PageOrder;
 use serial::Serial;
@@ -101,6 +109,8 @@ pub struct Device {
     began_used: bool,
     /// How long the device has no user transaction before blocks in SLC mode are folded; `None` for ever.
     folds_after: Option<Duration>,
+    /// What is to be done before anything else.
+    effects: Vec<Effect>,
     fault: Option<Fault>,
 }
 
@@ -230,6 +240,7 @@ impl Device {
             && self.frontend.queues.enters_at_once(flow, &mut self.state.board)
         {
             self.enter_at_once(slot, &request);
+            self.follow_up();
             return Ok(());
         } else {
             self.frontend.send(slot, &mut self.state);
@@ -378,24 +389,33 @@ impl Device {
                 self.state.board.now = next;
                 stopped = Stopped::BeforeDecisions;
             }
-            if self.flash.soonest == next {
-                self.flash.step(&mut self.state);
-                self.drain_ended();
-            } else if self.frontend.is_set(next) {
-                match self.frontend.take_set(&mut self.state) {
-                    Set::Timer => self.has_waited(),
-                    Set::Entry => self.entries_from_host(),
-                    Set::Decision => {}
-                }
-            } else {
-                match self.frontend.step(self.policy.known.single_arrival_enters, &mut self.state) {
-                    Step::Enters(slot) => self.enter_from_link(slot),
-                    Step::FlushArrives(slot) => self.flush_arrives(slot),
-                    Step::Other => {}
-                }
-            }
+            self.poll(next);
         }
         stopped
+    }
+
+    /// Takes the next event of the instant `next`, with all that follows from it: ends in the flash first, then what was set for the instant, then
+    /// answers and arrivals.
+    #[inline(always)]
+    fn poll(&mut self, next: Time) {
+        if self.flash.soonest == next {
+            self.flash.step(&mut self.state);
+            return self.drain_ended();
+        }
+        if self.frontend.is_set(next) {
+            match self.frontend.take_set(&mut self.state) {
+                Set::Timer => self.has_waited(),
+                Set::Entry => self.entries_from_host(),
+                Set::Decision => {}
+            }
+        } else {
+            match self.frontend.step(self.policy.known.single_arrival_enters, &mut self.state) {
+                Step::Enters(slot) => self.enter_from_link(slot),
+                Step::FlushArrives(slot) => self.flush_arrives(slot),
+                Step::Other => {}
+            }
+        }
+        self.follow_up();
     }
 
     /// Called when no event is left up to [`Time::LAST`]: stops the device if there is one later, at `next`.
@@ -422,6 +442,38 @@ impl Device {
     fn drain_ended(&mut self) {
         while let Some(txn) = self.flash.ended.pop(&self.state.board) {
             self.ended(txn);
+            self.follow_up();
+        }
+    }
+
+    /// Fetches commands as long as the admit decision names one and the device has space.
+    fn admit(&mut self) {
+        while self.admit_next() {
+            self.follow_up();
+        }
+    }
+
+    /// Does what the stage that has just run leaves to others ([`effects`]).
+    #[inline(always)]
+    fn follow_up(&mut self) {
+        if !self.effects.is_empty() {
+            self.follow_effects();
+        }
+    }
+
+    #[inline(never)]
+    fn follow_effects(&mut self) {
+        while let Some(effect) = self.effects.pop() {
+            match effect {
+                Effect::FillBuffer { slot, waited } => self.fill_buffer(slot, waited),
+                Effect::WriteOut(page) => self.write_out(page),
+                Effect::FlushPart(flow) => self.flush_part(flow),
+                Effect::SpaceFreed(flow) => self.space_freed(flow),
+                Effect::SpaceGivenBack => self.space_given_back(),
+                Effect::EntriesArrived(id) => self.entries_arrived(id),
+                Effect::RewritePage { page, flow, whole } => self.rewrite_page(page, flow, whole),
+                Effect::RewriteEntries => self.write_back_entries(),
+            }
         }
     }
 
@@ -429,6 +481,7 @@ impl Device {
     /// is left to decide. Returns false if that stopped the device. Must not be called when it has stopped before.
     #[inline(always)]
     fn settle(&mut self) -> bool {
+        debug_assert!(self.effects.is_empty(), "what follows from an event is done before decisions");
         while self.state.agenda.open {
             self.state.agenda.open = false;
             if self.frontend.queues.could_admit() {

@@ -3,11 +3,13 @@
 use alloc::vec::Vec;
 
 use flashlane_core::board::ActiveRequest;
-use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{FlowId, Lpn, Op, Owner, Transaction, TxnId};
+use flashlane_core::transaction::FlashOp;
+use flashlane_core::{FlowId, Lpn, Op, Owner, TxnId};
 
 use super::Device;
+use super::effects::ReadId;
 use super::transactions::{QueuePlacement, create};
+use super::translation::{Waiter, Waits};
 use crate::frontend::RequestSlot;
 
 impl Device {
@@ -25,7 +27,10 @@ impl Device {
     fn split_not_plain(&mut self, slot: RequestSlot) {
         let request = self.state.board.requests[slot as usize];
         self.split::<false>(slot, &request);
-        self.write_back_entries();
+        if self.effects.is_empty() {
+            // Otherwise they say when.
+            self.write_back_entries();
+        }
     }
 
     /// The same where pages take no more than their transactions (`PLAIN`, which is [`Transactions::plain`]), or whatever they take.
@@ -55,8 +60,9 @@ impl Device {
                 self.frontend.serve_if_done(slot, &mut self.state);
             }
         } else if !PLAIN && self.buffer.as_ref().is_some_and(|b| b.write_back) {
-            self.write_to_buffer(slot, false);
-            self.fill_partitions_with_space();
+            self.rewrites_entries();
+            self.gives_space_back();
+            self.fill_buffer(slot, false);
         } else {
             for i in 0..request.pages {
                 let lpn = self.frontend.requests.page(slot, request, i);
@@ -79,8 +85,8 @@ impl Device {
         self.begin_pages();
         self.transactions.overtaking.enters(&request);
         if request.op == Op::Flush {
+            self.rewrites_entries();
             self.serve_flush(slot, request.flow);
-            self.write_back_entries();
         } else {
             self.trim(slot, &request);
         }
@@ -97,7 +103,7 @@ impl Device {
         } else if self.serial.is_some() {
             self.flush_serially(slot, pages);
         } else {
-            pages.into_iter().for_each(|lpn| self.write_out(lpn, flow));
+            pages.into_iter().for_each(|lpn| self.write_out_if_dirty(lpn, flow));
             self.await_wordlines();
         }
     }
@@ -117,7 +123,7 @@ impl Device {
 
     /// Transactions of a request follow, for which estimates may be asked.
     #[inline(always)]
-    pub(super) fn begin_pages(&mut self) {
+    fn begin_pages(&mut self) {
         if self.policy.known.needs.estimates {
             self.slack.begin_request();
         }
@@ -125,7 +131,7 @@ impl Device {
 
     /// Asks for estimates of the request just split into pages, if the order decision gives any.
     #[inline(always)]
-    pub(super) fn estimate_request(&mut self, request: &ActiveRequest) {
+    fn estimate_request(&mut self, request: &ActiveRequest) {
         if self.policy.known.needs.estimates {
             let Device { slack, policy, flash, transactions, state, .. } = self;
             slack.estimate_request(request.id, policy, flash, &mut transactions.overtaking, state);
@@ -164,7 +170,7 @@ impl Device {
     /// Serves a page of a read whose entry of the map is known; if that was waited for, with the age that it has. Returns whether memory serves
     /// it: there is no data, and the map tells.
     #[inline(always)]
-    pub(super) fn read_looked_up(
+    fn read_looked_up(
         &mut self,
         slot: RequestSlot,
         request: &ActiveRequest,
@@ -181,9 +187,47 @@ impl Device {
         is_blank
     }
 
+    /// What waited for entries goes on, now that they are here: pages of a read that follow one another together.
+    #[inline(never)]
+    pub(super) fn entries_arrived(&mut self, id: ReadId) {
+        let Some(translation) = &mut self.translation else { return };
+        let all = translation.take_waiters(id);
+        let slot_of = |waiter: &Waiter| match waiter.waits {
+            Waits::Read { slot, .. } => Some(slot),
+            Waits::Program { .. } => None,
+        };
+        for waiters in all.chunk_by(|a, b| slot_of(a).is_some() && slot_of(a) == slot_of(b)) {
+            waiters.iter().for_each(|waiter| self.entry_arrived(waiter.lpn, waiter.flow));
+            match waiters[0].waits {
+                Waits::Read { slot, .. } => self.read_pages_late(slot, waiters),
+                Waits::Program { id, reads_first } => self.enqueue_program_late(id, reads_first),
+            }
+        }
+        if let Some(translation) = &mut self.translation {
+            translation.give_back(id, all);
+        }
+    }
+
+    /// Serves pages of a read whose entries have been waited for.
+    fn read_pages_late(&mut self, slot: RequestSlot, waiters: &[Waiter]) {
+        let request = self.state.board.requests[slot as usize];
+        self.begin_pages();
+        self.transactions.overtaking.joins_late();
+        let mut from_memory = false;
+        for waiter in waiters {
+            let Waits::Read { page, age, .. } = waiter.waits else { continue };
+            from_memory |= self.serves_from_memory(slot, waiter.lpn)
+                || self.read_looked_up(slot, &request, waiter.lpn, page, Some(age));
+        }
+        self.estimate_request(&request);
+        if from_memory {
+            self.frontend.serve_if_done(slot, &mut self.state);
+        }
+    }
+
     /// Serves a page of a read from memory if that has it.
     #[inline(always)]
-    pub(super) fn serves_from_memory(&mut self, slot: RequestSlot, lpn: Lpn) -> bool {
+    fn serves_from_memory(&mut self, slot: RequestSlot, lpn: Lpn) -> bool {
         let serves = self.buffer.as_mut().is_some_and(|b| b.read(lpn) || b.awaits(lpn))
             || self.page_order.youngest_write(lpn).is_some();
         if serves {
@@ -241,21 +285,6 @@ impl Device {
             let place = place.unwrap_or(QueuePlacement::AsOrdered);
             self.transactions.enqueue_at(program, place, &mut self.policy, &mut self.state);
         }
-    }
-
-    /// Holds a program back until the rest of its page has been read.
-    #[inline(always)]
-    pub(super) fn read_rest(&mut self, program: TxnId) {
-        let Transaction { lpn, flow, bytes, .. } = *self.state.board.txn(program);
-        let from = self.ftl.map.plane_of(lpn);
-        let no_request = RequestSlot::MAX;
-        let read = create(no_request, flow, Owner::User, FlashOp::Read, lpn, from, bytes, &mut self.state);
-        self.state.board.txn_mut(program).stage = Stage::Held;
-        self.state.board.txn_mut(read).on_completion = program;
-        self.transactions.partial_reads += 1;
-        self.page_order.add_read(lpn, read);
-        self.transactions.overtaking.joins_late();
-        self.transactions.enqueue(read, &mut self.policy, &mut self.state);
     }
 
     /// Notes a transaction of the request that is being split into pages, if estimates are made of them or an answer looks at them.

@@ -36,15 +36,16 @@ impl Device {
         self.enter_at_once(slot, &request);
     }
 
-    /// Fetches commands as long as the admit decision names one and the device has space.
-    pub(super) fn admit(&mut self) {
+    /// Fetches the command that the admit decision names, if the device has space. Returns whether there was one; if not, the decision may be
+    /// asked again later.
+    pub(super) fn admit_next(&mut self) -> bool {
         let mut again = Time::NEVER;
-        while self.frontend.queues.could_admit() {
+        if self.frontend.queues.could_admit() {
             if self.frontend.queues.has_unqueued()
                 && let Some(slot) = self.frontend.fetch_unqueued(&mut self.state)
             {
                 self.serve_without_data(slot);
-                continue;
+                return true;
             }
             let Device { frontend, ftl, state, policy, buffer, .. } = self;
             let capacity = frontend.queue_capacity;
@@ -80,14 +81,13 @@ impl Device {
                     } else {
                         self.serve_without_data(slot);
                     }
+                    return true;
                 }
-                Admission::AskAgain(at) => {
-                    again = at;
-                    break;
-                }
+                Admission::AskAgain(at) => again = at,
             }
         }
         self.frontend.ask_again_at(again);
+        false
     }
 }
 

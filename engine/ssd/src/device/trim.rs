@@ -44,12 +44,9 @@ impl Device {
         let unmap = self.unmap;
         let time = unmap.command.ns().saturating_add(unmap.page.ns().saturating_mul(mapped));
         self.frontend.ends_after(slot, Duration::from_ns(time), &mut self.state);
+        self.rewrites_entries();
         let parts = self.buffer.as_ref().filter(|buffer| buffer.write_back).map_or(0, Buffer::parts);
-        for flow in (0..parts).map(FlowId) {
-            self.store_waiting_writes(flow);
-            self.flush(flow);
-        }
-        self.write_back_entries();
+        (0..parts).rev().for_each(|part| self.uses_space(FlowId(part)));
     }
 
     /// Serial service: the pages leave the buffer. There is no map of pages with data, so a trim takes the time of the command alone.

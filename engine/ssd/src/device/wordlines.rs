@@ -13,25 +13,26 @@ use core::mem;
 
 use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, FlowId, Lpn, Owner, PlaneId, Time, Transaction, TxnId};
+use flashlane_core::{Duration, FlowId, Lpn, PlaneId, Time, Transaction, TxnId};
 
 use super::Device;
-use super::transactions::{create, report_queued};
+use super::transactions::report_queued;
 use crate::buffer::Buffer;
 use crate::config::Config;
-use crate::frontend::RequestSlot;
 use crate::ftl::Stream;
 use crate::gc::pad;
 use crate::policy::Policy;
 
 /// The pages of a wordline of which entries of the map are looked up, each with whether its entry is there.
-type PendingWordline = Vec<(TxnId, bool)>;
+pub(super) type PendingWordline = Vec<(TxnId, bool)>;
+
+/// A page that waits for a full wordline, and the instant since which it waits.
+pub(super) type GatheredPage = (Lpn, FlowId, Time);
 
 /// Pages that wait for a full wordline.
 #[derive(Clone, Debug, Default)]
 struct Gathered {
-    /// Each with the instant since which it waits.
-    pages: Vec<(Lpn, FlowId, Time)>,
+    pages: Vec<GatheredPage>,
     /// Something waits for one of them to be programmed.
     is_awaited: bool,
 }
@@ -107,20 +108,38 @@ impl Wordlines {
         self.lists.iter_mut().for_each(|list| list.pages.retain(|page| page.0 != lpn));
     }
 
+    /// Gathers a page that is placed on `plane`. Returns whether that fills a wordline.
+    pub(super) fn add(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId, now: Time) -> bool {
+        let number = self.list_of(plane);
+        let list = &mut self.lists[number];
+        if list.pages.is_empty() {
+            list.is_awaited = false;
+        }
+        list.pages.push((lpn, flow, now));
+        list.pages.len() == self.pages
+    }
+
     /// The first page of a list, no longer in it.
-    fn take_first(&mut self, number: usize) -> Option<(Lpn, FlowId)> {
+    pub(super) fn take_first(&mut self, plane: PlaneId) -> Option<(Lpn, FlowId)> {
+        let number = self.list_of(plane);
         let pages = &mut self.lists[number].pages;
         (!pages.is_empty()).then(|| pages.remove(0)).map(|(lpn, flow, _)| (lpn, flow))
     }
 
-    /// The lists that are to be closed at this instant though they are not full.
-    fn take_due(&mut self, now: Time) -> Vec<usize> {
+    /// The pages of a list, no longer in it.
+    pub(super) fn take_all(&mut self, plane: PlaneId) -> Vec<GatheredPage> {
+        let number = self.list_of(plane);
+        mem::take(&mut self.lists[number].pages)
+    }
+
+    /// The planes whose lists are to be closed at this instant though they are not full.
+    pub(super) fn take_due(&mut self, now: Time) -> Vec<PlaneId> {
         let Wordlines { lists, wait, .. } = self;
         let due = |list: &Gathered| {
             let since = list.pages.first().map(|page| page.2);
             since.is_some_and(|since| list.is_awaited || wait.is_some_and(|wait| since + wait <= now))
         };
-        let all = (0..lists.len()).filter(|&n| due(&lists[n])).collect();
+        let all = (0..lists.len()).filter(|&n| due(&lists[n])).map(|n| PlaneId(n as u16)).collect();
         self.any_awaited = false;
         all
     }
@@ -135,34 +154,32 @@ impl Wordlines {
 // Pages are gathered.
 
 impl Device {
-    /// A page of the buffer is to be written out: to the SLC cache, or it waits for those that share its wordline.
-    #[cold]
-    pub(super) fn gather(&mut self, lpn: Lpn, flow: FlowId) {
-        let plane = self.place(lpn);
-        if self.cache_has_page(plane) {
-            return self.program_to_cache(lpn, flow, plane);
-        }
+    /// Gathers a page that is placed on `plane`. Returns whether that fills a wordline.
+    pub(super) fn add_to_wordline(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId) -> bool {
         let now = self.state.now();
-        let Some(wordlines) = &mut self.wordlines else { return };
-        let number = wordlines.list_of(plane);
-        let list = &mut wordlines.lists[number];
-        if list.pages.is_empty() {
-            list.is_awaited = false;
-        }
-        list.pages.push((lpn, flow, now));
-        if list.pages.len() == wordlines.pages {
-            self.close_wordline(number, plane);
-        } else if let Some(wait) = wordlines.wait
+        let Some(wordlines) = &mut self.wordlines else { return false };
+        let is_full = wordlines.add(lpn, flow, plane, now);
+        if !is_full
+            && let Some(wait) = wordlines.wait
             && now + wait < wordlines.deadline
         {
             wordlines.deadline = now + wait;
+            self.set_timer();
+        }
+        is_full
+    }
+
+    /// The timer is set for the page that has waited longest, after wordlines were closed.
+    pub(super) fn set_wordline_deadline(&mut self) {
+        if let Some(wordlines) = &mut self.wordlines {
+            wordlines.deadline = wordlines.next_deadline();
             self.set_timer();
         }
     }
 
     /// Whether the SLC cache of a plane has a page besides those that are reserved for waiting programs. Where writes get their planes only at
     /// dispatch, whether that of every plane has.
-    fn cache_has_page(&self, plane: PlaneId) -> bool {
+    pub(super) fn cache_has_page(&self, plane: PlaneId) -> bool {
         if !self.ftl.has_slc {
             return false;
         }
@@ -172,26 +189,6 @@ impl Device {
             true => (0..self.state.board.planes.len() as u16).map(PlaneId).all(has),
             false => has(plane),
         }
-    }
-
-    /// A page of the buffer goes to the SLC cache by itself.
-    fn program_to_cache(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId) {
-        self.buffer.iter_mut().for_each(|buffer| buffer.program_is_made(lpn));
-        self.program_at(plane, lpn, flow);
-    }
-
-    /// A translation page for which the SLC cache has no page is programmed with what is gathered for its plane.
-    #[cold]
-    pub(super) fn program_in_wordline(&mut self, page: Lpn, flow: FlowId, plane: PlaneId) {
-        let Some(wordlines) = &mut self.wordlines else { return };
-        let number = wordlines.list_of(plane);
-        wordlines.lists[number].pages.push((page, flow, self.state.board.now));
-        self.close_wordline(number, plane);
-    }
-
-    /// Whether the program of a translation page is to go into a wordline.
-    pub(super) fn needs_wordline(&self, plane: PlaneId) -> bool {
-        self.wordlines.is_some() && !self.cache_has_page(plane)
     }
 
     /// Something waits for a page to be programmed: if it is gathered, its wordline is programmed as it is at the end of this instant.
@@ -209,53 +206,17 @@ impl Device {
         }
     }
 
-    /// Programs the wordlines that are not full and wait no longer. As far as the SLC cache has pages by now, it takes theirs one by one.
-    #[cold]
-    pub(super) fn close_wordlines(&mut self) {
-        let now = self.state.now();
-        let due = self.wordlines.as_mut().map(|wordlines| wordlines.take_due(now)).unwrap_or_default();
-        for number in due {
-            let plane = PlaneId(number as u16);
-            while self.cache_has_page(plane)
-                && let Some((lpn, flow)) = self.wordlines.as_mut().and_then(|wordlines| wordlines.take_first(number))
-            {
-                let plane = if self.policy.known.binds_at_dispatch { self.place(lpn) } else { plane };
-                self.program_to_cache(lpn, flow, plane);
-            }
-            self.close_wordline(number, plane);
+    /// Puts the program of a wordline into its queue, once the entries of all its pages are in memory.
+    pub(super) fn give_off(&mut self, pages: PendingWordline) {
+        if pages.iter().all(|page| page.1) {
+            return self.enqueue_wordline(pages);
         }
-        if let Some(wordlines) = &mut self.wordlines {
-            wordlines.deadline = wordlines.next_deadline();
-            self.set_timer();
-        }
-    }
-
-    /// Makes the program of the pages in a list, if there are any, on `plane` or where the place decision says at dispatch. It joins its queue
-    /// once the entries of all its pages are in memory.
-    fn close_wordline(&mut self, number: usize, plane: PlaneId) {
-        let Some(wordlines) = &mut self.wordlines else { return };
-        let pages = mem::take(&mut wordlines.lists[number].pages);
-        let (bytes, no_request, op) = (self.transactions.page_on_bus(), RequestSlot::MAX, FlashOp::Program);
-        let mut made = Vec::with_capacity(pages.len());
-        for (lpn, flow, _) in pages {
-            let is_of_map = self.ftl.cache.as_ref().is_some_and(|cache| cache.is_translation_page(lpn));
-            let owner = if is_of_map { Owner::Mapping } else { Owner::Buffer };
-            if let Some(buffer) = self.buffer.as_mut().filter(|_| !is_of_map) {
-                buffer.program_is_made(lpn);
-            }
-            let id = create(no_request, flow, owner, op, lpn, plane, bytes, &mut self.state);
-            let dropped = self.supersede(id, lpn);
-            debug_assert!(dropped.is_none(), "a page is gathered once its program has ended");
-            let has_entry = is_of_map || self.translation.is_none() || !self.program_awaits_entry(id, false);
-            made.push((id, has_entry));
-        }
-        if made.iter().all(|page| page.1) {
-            return self.enqueue_wordline(made);
-        }
-        for &(id, _) in &made {
+        for &(id, _) in &pages {
             self.state.board.txn_mut(id).stage = Stage::Held;
         }
-        self.wordlines.iter_mut().for_each(|wordlines| wordlines.pending.push(mem::take(&mut made)));
+        if let Some(wordlines) = &mut self.wordlines {
+            wordlines.pending.push(pages);
+        }
     }
 
     /// Puts the first page of a wordline into its queue, for all.
@@ -312,14 +273,14 @@ impl Device {
         true
     }
 
-    /// Gathers the pages anew after a change of scheduler, whose placement may be another.
+    /// No page is gathered any more, after a change of scheduler, whose placement may be another: they are dirty again. Returns whether any
+    /// could have been.
     #[cold]
-    pub(super) fn gather_anew(&mut self, config: &Config) {
-        let Some(old) = mem::replace(&mut self.wordlines, Wordlines::of(config, &self.policy)) else { return };
-        let Some(buffer) = &mut self.buffer else { return };
-        old.lists.iter().flat_map(|list| &list.pages).for_each(|&(lpn, ..)| buffer.leaves_wordline(lpn));
-        let parts = buffer.parts();
-        (0..parts).map(FlowId).for_each(|flow| self.flush(flow));
+    pub(super) fn gather_none(&mut self, config: &Config) -> bool {
+        let Some(old) = mem::replace(&mut self.wordlines, Wordlines::of(config, &self.policy)) else { return false };
+        let pages = old.lists.iter().flat_map(|list| &list.pages);
+        self.buffer.iter_mut().for_each(|buffer| pages.clone().for_each(|&(lpn, ..)| buffer.leaves_wordline(lpn)));
+        true
     }
 }
 

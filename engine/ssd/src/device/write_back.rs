@@ -1,172 +1,170 @@
-//! Writes that complete in the page buffer, and the programs that write its dirty pages to the flash.
+//! Writes that complete in the page buffer, and those that wait for its space.
 
-use flashlane_core::transaction::{FlashOp, Stage, tag};
-use flashlane_core::{FlowId, Lpn, Owner, PlaneId, Transaction, TxnId};
+use flashlane_core::board::ActiveRequest;
+use flashlane_core::transaction::{Stage, tag};
+use flashlane_core::{FlowId, Lpn, Transaction, TxnId};
 
 use super::Device;
-use super::transactions::{QueuePlacement, create};
+use super::effects::{Effect, Why, WriteOut};
 use crate::buffer::{Buffer, Stored};
 use crate::frontend::RequestSlot;
 
+/// What became of a page of a write.
+enum Put {
+    /// The buffer has no space for it.
+    NoSpace,
+    /// It is in the buffer.
+    Stored,
+    /// It is in the buffer, and is written out at once.
+    WritesOut(WriteOut),
+}
+
 impl Device {
-    /// Writes as many pages of a request into the buffer as it has space for; the rest waits. `is_first_waiting` if the request
-    /// is the first of those that wait for space.
-    pub(super) fn write_to_buffer(&mut self, slot: RequestSlot, is_first_waiting: bool) {
+    /// Writes as many pages of a request into the buffer as it has space for; the rest waits. `waited` if the request is the first of those
+    /// that wait for space. A page that takes a program with it goes first with that.
+    pub(super) fn fill_buffer(&mut self, slot: RequestSlot, waited: bool) {
         let request = self.state.board.requests[slot as usize];
         let (flow, pages) = (request.flow, request.pages);
         let mut cursor = request.buffered;
-        let must_queue = !is_first_waiting && self.buffer.as_ref().is_some_and(|b| b.has_waiting(flow));
+        let must_queue = !waited && self.buffer.as_ref().is_some_and(|b| b.has_waiting(flow));
         while cursor < pages && !must_queue {
             let lpn = self.frontend.requests.page(slot, &request, cursor);
-            if is_first_waiting && self.buffer.as_mut().is_some_and(|buffer| buffer.passes_over(slot, cursor)) {
+            if waited && self.buffer.as_mut().is_some_and(|buffer| buffer.passes_over(slot, cursor)) {
                 cursor += 1;
                 continue;
             }
-            if !self.store(slot, lpn, flow) {
+            let put = self.store(slot, lpn, flow);
+            if matches!(put, Put::NoSpace) {
                 break;
             }
-            if is_first_waiting && let Some(buffer) = &mut self.buffer {
+            if waited && let Some(buffer) = &mut self.buffer {
                 buffer.no_longer_waits(lpn);
             }
             cursor += 1;
+            if let Put::WritesOut(page) = put {
+                self.state.board.requests[slot as usize].buffered = cursor;
+                self.effects.push(Effect::FillBuffer { slot, waited });
+                self.effects.push(Effect::WriteOut(page));
+                return;
+            }
         }
-        let buffer = self.buffer.as_mut().expect("only called with a buffer");
         self.state.board.requests[slot as usize].buffered = cursor;
-        match (is_first_waiting, cursor == pages) {
+        self.filled(slot, &request, cursor, waited);
+    }
+
+    /// A request has put its pages before the number `cursor` into the buffer; the others wait for space.
+    fn filled(&mut self, slot: RequestSlot, request: &ActiveRequest, cursor: u32, waited: bool) {
+        let (flow, pages) = (request.flow, request.pages);
+        let buffer = self.buffer.as_mut().expect("only called with a buffer");
+        match (waited, cursor == pages) {
             (false, false) => {
                 let (requests, stored) = (&self.frontend.requests, (cursor > 0).then_some(self.state.board.now));
-                buffer.wait(flow, slot, stored, (cursor..pages).map(|i| requests.page(slot, &request, i)));
+                buffer.wait(flow, slot, stored, (cursor..pages).map(|i| requests.page(slot, request, i)));
             }
             (true, _) => {
                 let wanted = pages - cursor - buffer.trimmed_from(slot, cursor);
                 buffer.still_waits_for(flow, wanted, self.state.board.now);
+                if buffer.first_waiting(flow).is_some_and(|first| first != slot) {
+                    self.effects.push(Effect::SpaceFreed(flow));
+                }
             }
             (false, true) => {}
         }
         self.state.board.waiting_for_buffer = buffer.waiting_writes();
+        if buffer.must_flush(flow) {
+            self.effects.push(Effect::FlushPart(flow));
+        }
         self.frontend.serve_if_done(slot, &mut self.state);
-        self.flush(flow);
     }
 
     /// Writes a page of a request into the buffer, if it has space. A program of the page that still waits may be dropped for a
     /// younger one.
-    fn store(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId) -> bool {
+    #[inline(always)]
+    fn store(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId) -> Put {
         let old = self.page_order.youngest_write(lpn);
         let waits = old.is_some() && self.state.board.txn(old).stage == Stage::Waiting;
         // A wordline in a queue is programmed as it was gathered.
         let replaces = waits && !self.is_in_wordline(old) && self.policy.drops(&self.state.board, old);
         let owner = if replaces { self.state.board.txn(old).flow } else { flow };
         let fua = self.state.board.requests[slot as usize].fua;
+        let awaited_by = if fua { slot } else { RequestSlot::MAX };
         let buffer = self.buffer.as_mut().expect("only called with a buffer");
         if buffer.merges {
-            if !replaces {
-                let stored = buffer.write(lpn, flow) == Stored::Yes;
-                if stored {
-                    self.page_stored(slot, lpn, old);
-                    if fua {
-                        self.await_program(slot, lpn, flow);
-                    }
-                }
-                return stored;
+            if replaces {
+                // The page stays in the part of the buffer that it is in.
+                buffer.renew(lpn);
+            } else if buffer.write(lpn, flow) == Stored::Full {
+                return Put::NoSpace;
             }
-            buffer.renew(lpn);
             self.page_stored(slot, lpn, old);
-            // The page stays in the part of the buffer that it is in, and its program goes where the other went.
-            let plane = self.place(lpn);
-            self.program_at(plane, lpn, owner);
-            self.program_renewed(lpn, fua.then_some(slot));
-            return true;
+            let why = if replaces { Why::Renewed } else { Why::Awaited };
+            let page = WriteOut { lpn, flow: owner, why, awaited_by };
+            return if replaces || fua { Put::WritesOut(page) } else { Put::Stored };
         }
         let keeps_page = replaces && buffer.share_part(owner, flow);
         if !keeps_page && buffer.take(flow) == Stored::Full {
-            return false;
+            return Put::NoSpace;
         }
         if replaces && !keeps_page {
             buffer.give_back_early(owner);
         }
         self.page_stored(slot, lpn, old);
-        self.program_page(lpn, flow);
-        if fua {
-            self.await_program(slot, lpn, flow);
-        }
-        true
+        Put::WritesOut(WriteOut { lpn, flow, why: Why::EachWrite, awaited_by })
     }
 
-    /// Creates a program for every page that the buffer must write out now.
-    pub(super) fn flush(&mut self, flow: FlowId) {
-        while let Some(lpn) = self.buffer.as_mut().and_then(|b| b.next_flush(flow)) {
-            self.program_page(lpn, flow);
-        }
-    }
-
-    /// Creates a program of a page in the buffer.
-    pub(super) fn program_page(&mut self, lpn: Lpn, flow: FlowId) {
-        if self.wordlines.is_some() {
-            return self.gather(lpn, flow);
-        }
-        let plane = self.place(lpn);
-        self.program_at(plane, lpn, flow);
-    }
-
-    /// The same in `plane`.
-    pub(super) fn program_at(&mut self, plane: PlaneId, lpn: Lpn, flow: FlowId) {
-        let bytes = self.transactions.page_on_bus();
-        let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
-        let program = create(no_request, flow, Owner::Buffer, op, lpn, plane, bytes, &mut self.state);
-        if self.wordlines.is_some() {
-            self.reserve_cache_page(program);
-        }
+    /// A page of a write is in the buffer; `youngest` is the youngest write of the page before that has not ended.
+    fn page_stored(&mut self, slot: RequestSlot, lpn: Lpn, youngest: TxnId) {
+        self.frontend.page_stored(slot, lpn, &mut self.state);
         if let Some(durability) = &mut self.durability {
-            durability.program_created(lpn);
+            durability.stored(slot, lpn, youngest, &self.state.board);
         }
-        let place = self.supersede(program, lpn);
-        if self.translation.is_some() && place.is_none() && self.program_awaits_entry(program, false) {
-            return;
-        }
-        let place = place.unwrap_or(QueuePlacement::AsOrdered);
-        self.transactions.overtaking.joins_late();
-        self.transactions.enqueue_at(program, place, &mut self.policy, &mut self.state);
     }
 
     /// A dirty page was written to the flash: writes that wait for space use its slot.
     pub(super) fn page_flushed(&mut self, id: TxnId) {
-        let Transaction { lpn, flow, tag, serial, .. } = *self.state.board.txn(id);
+        let Transaction { lpn, flow, tag, .. } = *self.state.board.txn(id);
         let buffer = self.buffer.as_mut().expect("only a buffer flushes");
         if buffer.merges && tag & tag::TRIMMED == 0 {
             buffer.flushed(lpn);
         } else {
             buffer.give_back(flow);
         }
-        if tag & tag::TRIMMED == 0
-            && let Some(durability) = &mut self.durability
-        {
-            durability.program_gone(lpn);
-            if !durability.is_idle() {
-                self.page_is_durable(lpn, flow, serial);
-            }
-        }
-        // It has ended: what is stored from now on does not wait for it.
-        self.state.board.txn_mut(id).tag |= tag::TRIMMED;
-        self.store_waiting_writes(flow);
-        self.flush(flow);
-        self.fill_partitions_with_space();
-        self.write_back_entries();
+        self.rewrites_entries();
+        self.gives_space_back();
+        self.uses_space(flow);
     }
 
-    /// Writes that wait for space in `flow`'s part of the buffer use what there is.
-    pub(super) fn store_waiting_writes(&mut self, flow: FlowId) {
-        while let Some(slot) = self.buffer.as_ref().and_then(|b| b.first_waiting(flow)) {
-            self.write_to_buffer(slot, true);
-            if self.buffer.as_ref().and_then(|b| b.first_waiting(flow)) == Some(slot) {
-                break;
+    /// If writes wait for space in `flow`'s part of the buffer, or it has pages to write out, these are next.
+    #[inline]
+    pub(super) fn uses_space(&mut self, flow: FlowId) {
+        if let Some(buffer) = &self.buffer {
+            if buffer.has_waiting(flow) {
+                self.effects.push(Effect::SpaceFreed(flow));
+            } else if buffer.must_flush(flow) {
+                self.effects.push(Effect::FlushPart(flow));
             }
         }
     }
 
-    /// The same in the parts in which cancelled programs have given pages back.
-    pub(super) fn fill_partitions_with_space(&mut self) {
-        while let Some(flow) = self.buffer.as_mut().and_then(Buffer::next_with_space) {
-            self.store_waiting_writes(flow);
+    /// Parts to which cancelled programs have given pages back are used afterwards.
+    pub(super) fn gives_space_back(&mut self) {
+        if self.buffer.as_ref().is_some_and(|buffer| !buffer.merges) {
+            self.effects.push(Effect::SpaceGivenBack);
+        }
+    }
+
+    /// Writes that wait for space in `flow`'s part of the buffer use what there is, one after the other.
+    pub(super) fn space_freed(&mut self, flow: FlowId) {
+        if let Some(slot) = self.buffer.as_ref().and_then(|buffer| buffer.first_waiting(flow)) {
+            self.fill_buffer(slot, true);
+        }
+    }
+
+    /// The same in the parts to which cancelled programs have given pages back.
+    pub(super) fn space_given_back(&mut self) {
+        if let Some(flow) = self.buffer.as_mut().and_then(Buffer::next_with_space) {
+            self.effects.push(Effect::SpaceGivenBack);
+            self.uses_space(flow);
         }
     }
 }

@@ -1,0 +1,259 @@
+//! Programs of pages of the buffer and of translation pages, from the decision that a page is written out to the queue of its plane: by itself
+//! or in a wordline, perhaps once its entry of the map is in memory. And writes that wait for an entry or for the rest of their page.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use flashlane_core::transaction::{FlashOp, Stage, tag};
+use flashlane_core::{FlowId, Lpn, Owner, PlaneId, Transaction, TxnId};
+
+use super::effects::{Why, WriteOut};
+use super::transactions::{QueuePlacement, create};
+use super::{Device, Fault};
+use crate::frontend::RequestSlot;
+use crate::ftl::{MappingCache, Rewrite};
+
+// Pages of the buffer.
+
+impl Device {
+    /// Writes a page of the buffer out.
+    pub(super) fn write_out(&mut self, WriteOut { lpn, flow, why, awaited_by }: WriteOut) {
+        let is_awaited = awaited_by != RequestSlot::MAX;
+        match why {
+            Why::EachWrite => self.program_page(lpn, flow),
+            Why::Renewed => {
+                let plane = self.place(lpn);
+                self.program_at(plane, lpn, flow);
+                return self.program_renewed(lpn, is_awaited.then_some(awaited_by));
+            }
+            Why::Awaited => {}
+        }
+        if is_awaited {
+            self.waits_for_page(awaited_by, lpn);
+        }
+        if is_awaited || why == Why::Awaited {
+            self.write_out_if_dirty(lpn, flow);
+            self.await_wordline(lpn);
+        }
+    }
+
+    /// Writes a page out if it is dirty and no program of it is under way.
+    pub(super) fn write_out_if_dirty(&mut self, lpn: Lpn, flow: FlowId) {
+        let part = self.buffer.as_mut().and_then(|buffer| buffer.begin_flush(lpn, flow));
+        if let Some(flow) = part {
+            self.program_page(lpn, flow);
+        }
+    }
+
+    /// Creates a program for every page that `flow`'s part of the buffer must write out now.
+    pub(super) fn flush_part(&mut self, flow: FlowId) {
+        while let Some(lpn) = self.buffer.as_mut().and_then(|b| b.next_flush(flow)) {
+            self.program_page(lpn, flow);
+        }
+    }
+
+    /// Creates a program of a page in the buffer, or gathers the page.
+    fn program_page(&mut self, lpn: Lpn, flow: FlowId) {
+        let plane = self.place(lpn);
+        if self.wordlines.is_some() {
+            self.gather(lpn, flow, plane);
+        } else {
+            self.program_at(plane, lpn, flow);
+        }
+    }
+
+    /// Creates a program of a page in the buffer, in `plane`.
+    fn program_at(&mut self, plane: PlaneId, lpn: Lpn, flow: FlowId) {
+        let bytes = self.transactions.page_on_bus();
+        let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
+        let program = create(no_request, flow, Owner::Buffer, op, lpn, plane, bytes, &mut self.state);
+        if self.wordlines.is_some() {
+            self.reserve_cache_page(program);
+        }
+        if let Some(durability) = &mut self.durability {
+            durability.program_created(lpn);
+        }
+        let place = self.supersede(program, lpn);
+        if self.translation.is_some() && place.is_none() && self.program_awaits_entry(program, false) {
+            return;
+        }
+        let place = place.unwrap_or(QueuePlacement::AsOrdered);
+        self.transactions.overtaking.joins_late();
+        self.transactions.enqueue_at(program, place, &mut self.policy, &mut self.state);
+    }
+}
+
+// Wordlines.
+
+impl Device {
+    /// A page of the buffer goes to the SLC cache, or waits for those that share its wordline.
+    #[cold]
+    fn gather(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId) {
+        if self.cache_has_page(plane) {
+            self.program_to_cache(lpn, flow, plane);
+        } else if self.add_to_wordline(lpn, flow, plane) {
+            self.close_wordline(plane);
+        }
+    }
+
+    /// A page of the buffer goes to the SLC cache by itself.
+    fn program_to_cache(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId) {
+        self.buffer.iter_mut().for_each(|buffer| buffer.program_is_made(lpn));
+        self.program_at(plane, lpn, flow);
+    }
+
+    /// Programs the wordlines that are not full and wait no longer. As far as the SLC cache has pages by now, it takes theirs one by one.
+    #[cold]
+    pub(super) fn close_wordlines(&mut self) {
+        let now = self.state.now();
+        let due = self.wordlines.as_mut().map(|wordlines| wordlines.take_due(now)).unwrap_or_default();
+        for plane in due {
+            while self.cache_has_page(plane)
+                && let Some((lpn, flow)) = self.wordlines.as_mut().and_then(|wordlines| wordlines.take_first(plane))
+            {
+                let plane = if self.policy.known.binds_at_dispatch { self.place(lpn) } else { plane };
+                self.program_to_cache(lpn, flow, plane);
+            }
+            self.close_wordline(plane);
+        }
+        self.set_wordline_deadline();
+    }
+
+    /// Makes the program of the pages that are gathered for `plane`, if there are any, there or where the place decision says at dispatch. It
+    /// joins its queue once the entries of all its pages are in memory.
+    fn close_wordline(&mut self, plane: PlaneId) {
+        let Some(wordlines) = &mut self.wordlines else { return };
+        let pages = wordlines.take_all(plane);
+        let (bytes, no_request, op) = (self.transactions.page_on_bus(), RequestSlot::MAX, FlashOp::Program);
+        let mut made = Vec::with_capacity(pages.len());
+        for (lpn, flow, _) in pages {
+            let is_of_map = self.ftl.cache.as_ref().is_some_and(|cache| cache.is_translation_page(lpn));
+            let owner = if is_of_map { Owner::Mapping } else { Owner::Buffer };
+            if let Some(buffer) = self.buffer.as_mut().filter(|_| !is_of_map) {
+                buffer.program_is_made(lpn);
+            }
+            let id = create(no_request, flow, owner, op, lpn, plane, bytes, &mut self.state);
+            let dropped = self.supersede(id, lpn);
+            debug_assert!(dropped.is_none(), "a page is gathered once its program has ended");
+            let has_entry = is_of_map || self.translation.is_none() || !self.program_awaits_entry(id, false);
+            made.push((id, has_entry));
+        }
+        self.give_off(made);
+    }
+}
+
+// Translation pages.
+
+impl Device {
+    /// Writes translation pages anew whose dirty entries have made room. To be called when what made them do so is over: a completion and what
+    /// it released, an arrival, or the decisions of the units.
+    #[inline]
+    pub(super) fn write_back_entries(&mut self) {
+        if self.ftl.cache.as_ref().is_some_and(MappingCache::has_rewrites) {
+            self.rewrite_translation_pages();
+        }
+    }
+
+    /// Writes translation pages anew whose dirty entries are no longer held. A program of the page that still waits will include them.
+    #[cold]
+    fn rewrite_translation_pages(&mut self) {
+        while let Some(Rewrite { page, flow, is_whole }) =
+            self.ftl.cache.as_mut().and_then(|cache| cache.next_rewrite())
+        {
+            let write = self.page_order.youngest_write(page);
+            if write.is_some() && self.state.board.txn(write).stage != Stage::InService {
+                continue;
+            }
+            let read = self.translation.as_mut().and_then(|translation| translation.read_of(page));
+            if write.is_some() || is_whole {
+                // Memory has the whole page.
+                read.into_iter().for_each(|read| read.rewrite = None);
+                self.program_translation_page(page, flow);
+            } else if let Some(read) = read {
+                read.rewrite.get_or_insert(flow);
+            } else {
+                self.read_to_rewrite(page, flow);
+            }
+        }
+    }
+
+    /// A translation page that was read is written anew; read again first, unless that was the `whole` page.
+    pub(super) fn rewrite_page(&mut self, page: Lpn, flow: FlowId, whole: bool) {
+        if whole {
+            self.program_translation_page(page, flow);
+        } else {
+            self.read_to_rewrite(page, flow);
+        }
+    }
+
+    /// Creates a program of a translation page, of which no other waits: by itself, or if the SLC cache has no page for it, in a wordline with
+    /// what is gathered for its plane.
+    fn program_translation_page(&mut self, page: Lpn, flow: FlowId) {
+        if let Some(translation) = &mut self.translation {
+            translation.in_a_row += 1;
+            if translation.in_a_row > translation.too_many {
+                self.stop_endless_collection();
+            }
+        }
+        let plane = self.place(page);
+        if self.wordlines.is_some() && !self.cache_has_page(plane) {
+            let now = self.state.now();
+            self.wordlines.iter_mut().for_each(|wordlines| _ = wordlines.add(page, flow, plane, now));
+            return self.close_wordline(plane);
+        }
+        let (no_request, op, bytes) = (RequestSlot::MAX, FlashOp::Program, self.transactions.page_on_bus());
+        let program = create(no_request, flow, Owner::Mapping, op, page, plane, bytes, &mut self.state);
+        if self.wordlines.is_some() {
+            self.reserve_cache_page(program);
+        }
+        let dropped = self.supersede(program, page);
+        debug_assert!(dropped.is_none(), "a waiting program of a translation page takes further entries along");
+        self.transactions.overtaking.joins_late();
+        self.transactions.enqueue(program, &mut self.policy, &mut self.state);
+    }
+
+    /// Stops the device: writing the entries that garbage collection changes takes more pages than it frees, so that it would never end.
+    #[cold]
+    fn stop_endless_collection(&mut self) {
+        let pages = self.translation.as_ref().map_or(0, |translation| translation.too_many);
+        self.fault.get_or_insert(Fault {
+            at: self.state.now(),
+            message: format!(
+                "the map keeps the drive busy: {pages} translation pages, as many as the drive has pages, were written without a page of the \
+                 host in between, because collection changes more entries of the map than fit into the pages it frees; hold more entries \
+                 (mapping.entries, mapping.host_entries), lower the user capacity or raise over-provisioning"
+            ),
+        });
+    }
+}
+
+// What a write waits for before it joins its queue.
+
+impl Device {
+    /// Holds a program back until the rest of its page has been read.
+    #[inline(always)]
+    pub(super) fn read_rest(&mut self, program: TxnId) {
+        let Transaction { lpn, flow, bytes, .. } = *self.state.board.txn(program);
+        let from = self.ftl.map.plane_of(lpn);
+        let no_request = RequestSlot::MAX;
+        let read = create(no_request, flow, Owner::User, FlashOp::Read, lpn, from, bytes, &mut self.state);
+        self.state.board.txn_mut(program).stage = Stage::Held;
+        self.state.board.txn_mut(read).on_completion = program;
+        self.transactions.partial_reads += 1;
+        self.page_order.add_read(lpn, read);
+        self.transactions.overtaking.joins_late();
+        self.transactions.enqueue(read, &mut self.policy, &mut self.state);
+    }
+
+    /// Puts a program whose entry has been waited for into its queue, after the read of the rest of its page if that must be read.
+    pub(super) fn enqueue_program_late(&mut self, id: TxnId, reads_first: bool) {
+        if self.entry_of_pending_arrived(id) {
+            return;
+        }
+        if reads_first && self.state.board.txn(id).tag & tag::TRIMMED == 0 {
+            self.read_rest(id);
+        } else {
+            self.transactions.enqueue_held(id, &mut self.policy, &mut self.state);
+        }
+    }
+}
