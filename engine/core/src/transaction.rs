@@ -135,6 +135,8 @@ pub struct Transaction {
     /// Whether its block is in SLC mode, which sets its array time. Known once it has been dispatched; of a waiting program, whether a page of
     /// the SLC cache is reserved for it.
     pub slc: bool,
+    /// The reasons for which it may not join its queue yet: bits of [`held`].
+    pub held: u8,
     /// A waiting write that waits for no older one of its page: the plane that has the page now, its home plane if it has never been written.
     /// Kept for answers that declare it ([`Keeps::page_planes`](crate::decide::Keeps::page_planes)).
     pub page_at: PlaneId,
@@ -165,12 +167,25 @@ pub mod tag {
     pub const FUA: u8 = 64;
 }
 
+/// Why a transaction may not join its queue yet: bits of [`Transaction::held`].
+pub mod held {
+    /// The entry of the map of its page is not in memory.
+    pub const ENTRY: u8 = 1;
+    /// The rest of its page must be read.
+    pub const REST: u8 = 2;
+    /// Entries of others of its wordline are not in memory.
+    pub const SIBLINGS: u8 = 4;
+    /// It is on its way from one unit's queue to another's.
+    pub const MOVING: u8 = 8;
+}
+
 /// The stages of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// Waits for another transaction to end: a program for its read, a cancelled write for its successor. Or on its way from one
-    /// unit's queue to another's.
+    /// In no queue, for the reasons in [`Transaction::held`].
     Held,
+    /// A write that was cancelled, and is done when the one that took its place ends.
+    Cancelled,
     /// In its unit's queue, or garbage collection that may begin.
     Waiting,
     /// Part of the command its unit works on.
@@ -196,6 +211,7 @@ impl Transaction {
         bytes: 0,
         retries: 0,
         slc: false,
+        held: 0,
         page_at: PlaneId(0),
         next: TxnId::NONE,
         prev: TxnId::NONE,

@@ -1,7 +1,7 @@
 //! What follows from the end of a transaction.
 
 use flashlane_core::event::{End, Event, PageEnd};
-use flashlane_core::transaction::FlashOp;
+use flashlane_core::transaction::{FlashOp, held};
 use flashlane_core::{Owner, Transaction, TxnId};
 
 use super::Device;
@@ -30,7 +30,7 @@ impl Device {
         match (owner, op) {
             (Owner::Mapping, _) => self.translation_page_ended(id),
             (_, FlashOp::Read) if on_completion.is_some() => {
-                self.transactions.enqueue_held(on_completion, &mut self.policy, &mut self.state);
+                self.transactions.release(on_completion, held::REST, &mut self.policy, &mut self.state);
             }
             (_, FlashOp::Read) => {
                 // What it read may be older than what the host has written since.

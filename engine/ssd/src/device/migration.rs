@@ -5,10 +5,10 @@ use alloc::collections::VecDeque;
 
 use flashlane_core::board::Service;
 use flashlane_core::decide::Placement;
-use flashlane_core::transaction::{FlashOp, Stage, tag};
+use flashlane_core::transaction::{FlashOp, held};
 use flashlane_core::{Board, PlaneId, Time, TxnId, UnitId};
 
-use super::transactions::Transactions;
+use super::transactions::{Transactions, hold, may_queue};
 use crate::frontend::Frontend;
 use crate::policy::Policy;
 use crate::shared::State;
@@ -62,11 +62,6 @@ impl Migrations {
         !self.in_flight.is_empty()
     }
 
-    /// Whether a write is on its way to another unit.
-    pub(super) fn moves(&self, write: TxnId) -> bool {
-        self.in_flight.iter().any(|migration| migration.write == write)
-    }
-
     /// The first unit that has nothing to do, if a write waits anywhere.
     fn first_to_move(&self, board: &Board) -> Option<UnitId> {
         let mut units = (0..board.units.len() as u16).map(UnitId);
@@ -93,7 +88,7 @@ impl Migrations {
             transactions.join_at(write, to, policy, state);
             return;
         }
-        state.board.txn_mut(write).stage = Stage::Held;
+        hold(write, held::MOVING, &mut state.board);
         let at = state.now() + takes;
         self.in_flight.push_back(InFlight { at, write, to });
         frontend.wake_at(self.in_flight[0].at);
@@ -107,12 +102,9 @@ impl Migrations {
                 return;
             }
             self.in_flight.pop_front();
-            if state.board.txn(write).tag & tag::TRIMMED != 0 {
-                state.release(write);
-                continue;
+            if may_queue(write, held::MOVING, state) {
+                transactions.join_at(write, to, policy, state);
             }
-            state.board.txn_mut(write).stage = Stage::Waiting;
-            transactions.join_at(write, to, policy, state);
         }
     }
 }

@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use flashlane_core::event::{End, Event};
-use flashlane_core::transaction::{FlashOp, Stage, Transaction, tag};
+use flashlane_core::transaction::{FlashOp, Stage, Transaction, held, tag};
 use flashlane_core::{Board, Duration, Lpn, Owner, Ppa, TxnId};
 
 use super::Device;
@@ -199,7 +199,7 @@ impl Device {
             board.txn_mut(older).unblocks = successor;
             board.txn_mut(old).blocked_by = TxnId::NONE;
         }
-        board.txn_mut(old).stage = Stage::Held;
+        board.txn_mut(old).stage = Stage::Cancelled;
         board.txn_mut(successor).blocked_by = older;
         self.page_order.cancelled += 1;
         self.ftl.count_version(self.state.board.txn(old).lpn);
@@ -214,15 +214,16 @@ impl Device {
         if inherits { QueuePlacement::InFrontOf(next) } else { QueuePlacement::AsOrdered }
     }
 
-    /// Drops a write of a trimmed page that has not begun; it is done, with those that were dropped for it.
+    /// Drops a write of a trimmed page that has not begun; it is done, with those that were dropped for it. One that is held is marked, and freed
+    /// once no reason is left for which it is.
     pub(super) fn drop_program(&mut self, id: TxnId) {
         self.release_cache_page(id);
-        let Transaction { stage, serial, owner, request, flow, lpn, on_completion, tag, .. } =
+        let Transaction { stage, held: reasons, serial, owner, request, flow, lpn, on_completion, tag, .. } =
             *self.state.board.txn(id);
         if stage == Stage::Waiting {
             self.transactions.withdraw(id, &mut self.policy, &mut self.state);
-        } else if self.state.log.on && !self.migrations.moves(id) {
-            // It waits for the rest of its page to be read, or for its entry of the map.
+        } else if self.state.log.on && reasons & held::MOVING == 0 {
+            // It has not been in a queue yet.
             report_queued(id, &mut self.state);
         }
         self.state.log(|| Event::Ended { txn: serial, end: End::Trimmed, paused: Duration::ZERO });

@@ -3,12 +3,12 @@
 use alloc::vec::Vec;
 
 use flashlane_core::board::ActiveRequest;
-use flashlane_core::transaction::FlashOp;
+use flashlane_core::transaction::{FlashOp, held};
 use flashlane_core::{FlowId, Lpn, Op, Owner, TxnId};
 
 use super::Device;
 use super::effects::ReadId;
-use super::transactions::{QueuePlacement, create};
+use super::transactions::{QueuePlacement, create, hold};
 use super::translation::{Waiter, Waits};
 use crate::frontend::RequestSlot;
 
@@ -194,13 +194,13 @@ impl Device {
         let all = translation.take_waiters(id);
         let slot_of = |waiter: &Waiter| match waiter.waits {
             Waits::Read { slot, .. } => Some(slot),
-            Waits::Program { .. } => None,
+            Waits::Program(_) => None,
         };
         for waiters in all.chunk_by(|a, b| slot_of(a).is_some() && slot_of(a) == slot_of(b)) {
             waiters.iter().for_each(|waiter| self.entry_arrived(waiter.lpn, waiter.flow));
             match waiters[0].waits {
                 Waits::Read { slot, .. } => self.read_pages_late(slot, waiters),
-                Waits::Program { id, reads_first } => self.enqueue_program_late(id, reads_first),
+                Waits::Program(id) => self.entry_of_program_arrived(id),
             }
         }
         if let Some(translation) = &mut self.translation {
@@ -276,7 +276,10 @@ impl Device {
             self.is_of_request(program);
         }
         let place = self.supersede(program, lpn);
-        if !PLAIN && self.translation.is_some() && place.is_none() && self.program_awaits_entry(program, reads_first) {
+        if reads_first {
+            hold(program, held::REST, &mut self.state.board);
+        }
+        if !PLAIN && self.translation.is_some() && place.is_none() && self.program_awaits_entry(program) {
             return;
         }
         if reads_first {

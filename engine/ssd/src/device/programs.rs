@@ -4,11 +4,11 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use flashlane_core::transaction::{FlashOp, Stage, tag};
+use flashlane_core::transaction::{FlashOp, Stage, held, tag};
 use flashlane_core::{FlowId, Lpn, Owner, PlaneId, Transaction, TxnId};
 
 use super::effects::{Why, WriteOut};
-use super::transactions::{QueuePlacement, create};
+use super::transactions::{QueuePlacement, create, may_queue};
 use super::{Device, Fault};
 use crate::frontend::RequestSlot;
 use crate::ftl::{MappingCache, Rewrite};
@@ -74,7 +74,7 @@ impl Device {
             durability.program_created(lpn);
         }
         let place = self.supersede(program, lpn);
-        if self.translation.is_some() && place.is_none() && self.program_awaits_entry(program, false) {
+        if self.translation.is_some() && place.is_none() && self.program_awaits_entry(program) {
             return;
         }
         let place = place.unwrap_or(QueuePlacement::AsOrdered);
@@ -135,8 +135,10 @@ impl Device {
             let id = create(no_request, flow, owner, op, lpn, plane, bytes, &mut self.state);
             let dropped = self.supersede(id, lpn);
             debug_assert!(dropped.is_none(), "a page is gathered once its program has ended");
-            let has_entry = is_of_map || self.translation.is_none() || !self.program_awaits_entry(id, false);
-            made.push((id, has_entry));
+            if !is_of_map && self.translation.is_some() {
+                self.program_awaits_entry(id);
+            }
+            made.push(id);
         }
         self.give_off(made);
     }
@@ -230,14 +232,13 @@ impl Device {
 // What a write waits for before it joins its queue.
 
 impl Device {
-    /// Holds a program back until the rest of its page has been read.
+    /// Reads the rest of the page of a program that is held for that.
     #[inline(always)]
     pub(super) fn read_rest(&mut self, program: TxnId) {
         let Transaction { lpn, flow, bytes, .. } = *self.state.board.txn(program);
         let from = self.ftl.map.plane_of(lpn);
         let no_request = RequestSlot::MAX;
         let read = create(no_request, flow, Owner::User, FlashOp::Read, lpn, from, bytes, &mut self.state);
-        self.state.board.txn_mut(program).stage = Stage::Held;
         self.state.board.txn_mut(read).on_completion = program;
         self.transactions.partial_reads += 1;
         self.page_order.add_read(lpn, read);
@@ -245,15 +246,17 @@ impl Device {
         self.transactions.enqueue(read, &mut self.policy, &mut self.state);
     }
 
-    /// Puts a program whose entry has been waited for into its queue, after the read of the rest of its page if that must be read.
-    pub(super) fn enqueue_program_late(&mut self, id: TxnId, reads_first: bool) {
-        if self.entry_of_pending_arrived(id) {
-            return;
-        }
-        if reads_first && self.state.board.txn(id).tag & tag::TRIMMED == 0 {
+    /// The entry that a program was held for has arrived: the rest of its page may be read, and its wordline may be complete.
+    pub(super) fn entry_of_program_arrived(&mut self, id: TxnId) {
+        let Transaction { held: reasons, tag, .. } = *self.state.board.txn(id);
+        if reasons & held::REST != 0 && tag & tag::TRIMMED != 0 {
+            may_queue(id, held::REST, &mut self.state);
+        } else if reasons & held::REST != 0 {
             self.read_rest(id);
-        } else {
-            self.transactions.enqueue_held(id, &mut self.policy, &mut self.state);
+        }
+        self.transactions.release(id, held::ENTRY, &mut self.policy, &mut self.state);
+        if reasons & held::SIBLINGS != 0 {
+            self.give_off_if_complete(id);
         }
     }
 }

@@ -130,18 +130,14 @@ impl Transactions {
         self.page_bytes + self.metadata_bytes
     }
 
-    /// Puts a transaction that was held back into its queue.
+    /// A reason is gone for which a transaction could not join its queue ([`held`](flashlane_core::transaction::held)): at the last it joins.
     #[cold]
-    pub(super) fn enqueue_held(&mut self, id: TxnId, policy: &mut Policy, state: &mut State) {
-        let now = state.now();
-        let txn = state.board.txn_mut(id);
-        if txn.tag & tag::TRIMMED != 0 {
-            state.release(id);
-            return;
+    pub(super) fn release(&mut self, id: TxnId, reason: u8, policy: &mut Policy, state: &mut State) {
+        if may_queue(id, reason, state) {
+            state.board.txn_mut(id).enqueued = state.board.now;
+            self.overtaking.joins_late();
+            self.enqueue(id, policy, state);
         }
-        (txn.enqueued, txn.stage) = (now, Stage::Waiting);
-        self.overtaking.joins_late();
-        self.enqueue(id, policy, state);
     }
 
     /// Puts a write into its queue where `placement` says.
@@ -253,6 +249,29 @@ impl Transactions {
     }
 }
 
+/// A transaction may not join its queue as long as it is held for this reason ([`held`](flashlane_core::transaction::held)).
+pub(super) fn hold(id: TxnId, reason: u8, board: &mut Board) {
+    let txn = board.txn_mut(id);
+    (txn.stage, txn.held) = (Stage::Held, txn.held | reason);
+}
+
+/// A reason is gone for which a transaction could not join its queue. Returns whether it may now. If its page was trimmed meanwhile, it is freed
+/// at the last reason instead.
+pub(super) fn may_queue(id: TxnId, reason: u8, state: &mut State) -> bool {
+    let txn = state.board.txn_mut(id);
+    debug_assert!(txn.stage == Stage::Held && txn.held & reason != 0, "not held for this reason");
+    txn.held &= !reason;
+    if txn.held != 0 {
+        return false;
+    }
+    let is_trimmed = txn.tag & tag::TRIMMED != 0;
+    txn.stage = Stage::Waiting;
+    if is_trimmed {
+        state.release(id);
+    }
+    !is_trimmed
+}
+
 /// Notifies the order decision that a user transaction leaves its queue, and subtracts what it returns from the slack.
 #[inline(always)]
 pub(super) fn notify_departure(id: TxnId, departure: Departure, policy: &mut Policy, board: &mut Board) {
@@ -285,4 +304,57 @@ pub(super) fn report_queued(id: TxnId, state: &mut State) {
     let Transaction { serial, request, flow, op, owner, lpn, plane, bytes, .. } = *state.board.txn(id);
     let request = state.board.requests.get(request as usize).map(|request| request.id);
     state.log(|| Event::Queued { txn: serial, request, flow, op, owner, lpn, plane, bytes });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_core::board::Facts;
+    use flashlane_core::geometry::{Geometry, UnitKind};
+    use flashlane_core::transaction::held;
+
+    const GEOMETRY: Geometry = Geometry {
+        channels: 1,
+        chips_per_channel: 1,
+        dies_per_chip: 1,
+        planes_per_die: 1,
+        blocks_per_plane: 8,
+        pages_per_block: 8,
+        page_bytes: 4096,
+        metadata_bytes: 0,
+        unit: UnitKind::Chip,
+    };
+
+    /// A program that is held for two reasons.
+    fn held_twice() -> (State, TxnId) {
+        let mut state = State::new(Board::new(Facts::plain(GEOMETRY), 1));
+        let (owner, op) = (Owner::User, FlashOp::Program);
+        let id = create(RequestSlot::MAX, FlowId(0), owner, op, Lpn(1), PlaneId(0), 4096, &mut state);
+        hold(id, held::ENTRY, &mut state.board);
+        hold(id, held::REST, &mut state.board);
+        (state, id)
+    }
+
+    #[test]
+    fn a_transaction_may_queue_once_the_last_reason_is_gone() {
+        let (mut state, id) = held_twice();
+        assert!(!may_queue(id, held::REST, &mut state), "its entry is not in memory");
+        assert_eq!((state.board.txn(id).stage, state.board.txn(id).held), (Stage::Held, held::ENTRY));
+        assert!(may_queue(id, held::ENTRY, &mut state), "nothing holds it any more");
+        assert_eq!(state.board.txn(id).stage, Stage::Waiting);
+    }
+
+    #[test]
+    fn a_trimmed_transaction_is_freed_instead() {
+        let (mut state, id) = held_twice();
+        state.board.txn_mut(id).tag = tag::TRIMMED;
+        assert!(
+            !may_queue(id, held::ENTRY, &mut state) && state.board.txn(id).stage == Stage::Held,
+            "what reads its rest comes back to it"
+        );
+        assert!(
+            !may_queue(id, held::REST, &mut state) && state.board.txn(id).stage == Stage::Free,
+            "nothing comes back to it any more"
+        );
+    }
 }

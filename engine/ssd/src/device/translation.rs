@@ -11,12 +11,12 @@ use alloc::vec::Vec;
 use core::mem;
 
 use flashlane_core::event::{EntryAt, Event};
-use flashlane_core::transaction::{FlashOp, Stage, Transaction};
+use flashlane_core::transaction::{FlashOp, Transaction, held};
 use flashlane_core::{Duration, FlowId, Lpn, Owner, Time, TxnId};
 
 use super::Device;
 use super::effects::{Effect, ReadId};
-use super::transactions::create;
+use super::transactions::{create, hold};
 use crate::config::Config;
 use crate::frontend::{RequestSlot, crossing_ns};
 use crate::shared::{LpnTable, Value};
@@ -27,8 +27,8 @@ pub(super) enum Waits {
     /// A page of a read, by its number in the request, and the age that its transaction will have: that of the instant at which it was looked
     /// up.
     Read { slot: RequestSlot, page: u32, age: u64 },
-    /// A program; `reads_first` if the rest of its page must be read before it.
-    Program { id: TxnId, reads_first: bool },
+    /// A program.
+    Program(TxnId),
 }
 
 /// Something that waits for the entry of a logical page.
@@ -138,12 +138,12 @@ impl Device {
         self.awaits_entry(lpn, flow, Waits::Read { slot, page, age })
     }
 
-    /// Whether a program that was just created and replaces none is held back until the entry of its page is in memory.
-    pub(super) fn program_awaits_entry(&mut self, id: TxnId, reads_first: bool) -> bool {
+    /// Whether a program that was just created and replaces none is held until the entry of its page is in memory.
+    pub(super) fn program_awaits_entry(&mut self, id: TxnId) -> bool {
         let Transaction { lpn, flow, .. } = *self.state.board.txn(id);
-        let waits = self.awaits_entry(lpn, flow, Waits::Program { id, reads_first });
+        let waits = self.awaits_entry(lpn, flow, Waits::Program(id));
         if waits {
-            self.state.board.txn_mut(id).stage = Stage::Held;
+            hold(id, held::ENTRY, &mut self.state.board);
         }
         waits
     }

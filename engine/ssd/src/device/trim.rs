@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use flashlane_core::board::ActiveRequest;
 use flashlane_core::event::Event;
-use flashlane_core::transaction::{FlashOp, Stage, tag};
+use flashlane_core::transaction::{FlashOp, Stage, held, tag};
 use flashlane_core::{Duration, FlowId, Lpn, Owner, Transaction};
 
 use super::Device;
@@ -101,19 +101,21 @@ impl Device {
         true
     }
 
-    /// Drops the writes of a page that have not begun. Returns whether one was a program of the buffer.
+    /// Drops the writes of a page that have not begun, in a queue or held, whatever for. Returns whether one was a program of the buffer.
     fn drop_programs(&mut self, lpn: Lpn) -> bool {
         let mut id = self.page_order.forget_writes(lpn);
         let mut of_buffer = false;
         while id.is_some() {
-            let Transaction { blocked_by, stage, owner, .. } = *self.state.board.txn(id);
+            let Transaction { blocked_by, stage, held: reasons, owner, .. } = *self.state.board.txn(id);
             if stage != Stage::InService {
                 of_buffer |= owner == Owner::Buffer;
-                if self.wordlines.is_none() {
+                if !self.leaves_wordline(id) {
                     self.drop_program(id);
-                } else if !self.leaves_pending_wordline(id) && !self.leaves_wordline(id) {
-                    self.drop_program(id);
-                    self.wordline_lost_its_lead(id);
+                    if reasons & held::SIBLINGS != 0 {
+                        self.wordline_lost_a_page(id);
+                    } else {
+                        self.wordline_lost_its_lead(id);
+                    }
                 }
             }
             id = blocked_by;

@@ -12,19 +12,16 @@ use alloc::vec::Vec;
 use core::mem;
 
 use flashlane_core::event::{End, Event};
-use flashlane_core::transaction::{FlashOp, Stage};
+use flashlane_core::transaction::{FlashOp, Stage, held};
 use flashlane_core::{Duration, FlowId, Lpn, PlaneId, Time, Transaction, TxnId};
 
 use super::Device;
-use super::transactions::report_queued;
+use super::transactions::{hold, may_queue, report_queued};
 use crate::buffer::Buffer;
 use crate::config::Config;
 use crate::ftl::Stream;
 use crate::gc::pad;
 use crate::policy::Policy;
-
-/// The pages of a wordline of which entries of the map are looked up, each with whether its entry is there.
-pub(super) type PendingWordline = Vec<(TxnId, bool)>;
 
 /// A page that waits for a full wordline, and the instant since which it waits.
 pub(super) type GatheredPage = (Lpn, FlowId, Time);
@@ -48,8 +45,8 @@ pub(super) struct Wordlines {
     any_awaited: bool,
     /// When the first of them has waited long enough, or earlier.
     deadline: Time,
-    /// Wordlines that are in no queue yet.
-    pending: Vec<PendingWordline>,
+    /// The pages of wordlines that are in no queue yet, because entries of some are awaited.
+    pending: Vec<Vec<TxnId>>,
 }
 
 impl Wordlines {
@@ -71,10 +68,9 @@ impl Wordlines {
         if self.lists.len() == 1 { 0 } else { plane.index() }
     }
 
-    /// A page of a wordline that is in no queue yet: the number of the wordline, and its place there.
-    fn place_in_pending(&self, id: TxnId) -> Option<(usize, usize)> {
-        let place = |pages: &PendingWordline| pages.iter().position(|page| page.0 == id);
-        self.pending.iter().enumerate().find_map(|(n, pages)| Some((n, place(pages)?)))
+    /// The wordline that awaits entries, by its number, of which a page is one.
+    fn pending_of(&self, id: TxnId) -> Option<usize> {
+        self.pending.iter().position(|pages| pages.contains(&id))
     }
 
     /// When the first page that is gathered has waited long enough, or earlier.
@@ -207,27 +203,48 @@ impl Device {
     }
 
     /// Puts the program of a wordline into its queue, once the entries of all its pages are in memory.
-    pub(super) fn give_off(&mut self, pages: PendingWordline) {
-        if pages.iter().all(|page| page.1) {
-            return self.enqueue_wordline(pages);
+    pub(super) fn give_off(&mut self, pages: Vec<TxnId>) {
+        let (Some(wordlines), Some(&first)) = (&mut self.wordlines, pages.first()) else { return };
+        pages.iter().for_each(|&id| hold(id, held::SIBLINGS, &mut self.state.board));
+        wordlines.pending.push(pages);
+        self.give_off_if_complete(first);
+    }
+
+    /// Puts the wordline of a page that awaited entries into its queue, if all are there.
+    pub(super) fn give_off_if_complete(&mut self, id: TxnId) {
+        let Some(wordlines) = &mut self.wordlines else { return };
+        let Some(number) = wordlines.pending_of(id) else { return };
+        let board = &self.state.board;
+        if wordlines.pending[number].iter().all(|&id| board.txn(id).held == held::SIBLINGS) {
+            let pages = wordlines.pending.remove(number);
+            self.enqueue_wordline(pages);
         }
-        for &(id, _) in &pages {
-            self.state.board.txn_mut(id).stage = Stage::Held;
-        }
-        if let Some(wordlines) = &mut self.wordlines {
-            wordlines.pending.push(pages);
+    }
+
+    /// A page of a wordline that awaits entries was trimmed: it is held no longer for the others, nor they for it.
+    #[cold]
+    pub(super) fn wordline_lost_a_page(&mut self, id: TxnId) {
+        let Some(wordlines) = &mut self.wordlines else { return };
+        let Some(number) = wordlines.pending_of(id) else { return };
+        wordlines.pending[number].retain(|&page| page != id);
+        let other = wordlines.pending[number].first().copied();
+        may_queue(id, held::SIBLINGS, &mut self.state);
+        match other {
+            Some(other) => self.give_off_if_complete(other),
+            None => drop(self.wordlines.as_mut().map(|wordlines| wordlines.pending.remove(number))),
         }
     }
 
     /// Puts the first page of a wordline into its queue, for all.
-    fn enqueue_wordline(&mut self, pages: PendingWordline) {
-        let mut pages = pages.into_iter().map(|page| page.0);
+    fn enqueue_wordline(&mut self, pages: Vec<TxnId>) {
+        let mut pages = pages.into_iter();
         let Some(lead) = pages.next() else { return };
         let (followers, now) = (pages.collect::<Vec<TxnId>>(), self.state.now());
         let mut transfers = Duration::ZERO;
         for &id in core::iter::once(&lead).chain(&followers) {
+            may_queue(id, held::SIBLINGS, &mut self.state);
             let txn = self.state.board.txn_mut(id);
-            (txn.enqueued, txn.stage) = (now, Stage::Waiting);
+            txn.enqueued = now;
             transfers += mem::take(&mut txn.transfer);
         }
         self.state.board.txn_mut(lead).transfer = transfers;
@@ -237,40 +254,6 @@ impl Device {
             followers.iter().for_each(|&id| report_queued(id, &mut self.state));
         }
         self.transactions.followers.set(lead, followers);
-    }
-
-    /// The entry of a page has arrived. Returns whether it is one of a wordline, which joins its queue if it was the last.
-    #[cold]
-    pub(super) fn entry_of_pending_arrived(&mut self, id: TxnId) -> bool {
-        let Some(wordlines) = &mut self.wordlines else { return false };
-        let Some((n, place)) = wordlines.place_in_pending(id) else { return false };
-        wordlines.pending[n][place].1 = true;
-        self.enqueue_if_complete(n);
-        true
-    }
-
-    /// Puts the wordline with this number among those that await entries into its queue, if all are there.
-    fn enqueue_if_complete(&mut self, n: usize) {
-        let Some(wordlines) = &mut self.wordlines else { return };
-        if wordlines.pending[n].iter().all(|page| page.1) {
-            let pages = wordlines.pending.remove(n);
-            self.enqueue_wordline(pages);
-        }
-    }
-
-    /// Takes a trimmed page out of a wordline that awaits entries. Returns whether it was in one.
-    #[cold]
-    pub(super) fn leaves_pending_wordline(&mut self, id: TxnId) -> bool {
-        let Some(wordlines) = &mut self.wordlines else { return false };
-        let Some((n, place)) = wordlines.place_in_pending(id) else { return false };
-        let (_, has_entry) = wordlines.pending[n].remove(place);
-        self.drop_program(id);
-        if has_entry {
-            // Nothing will come for it.
-            self.state.release(id);
-        }
-        self.enqueue_if_complete(n);
-        true
     }
 
     /// No page is gathered any more, after a change of scheduler, whose placement may be another: they are dirty again. Returns whether any
