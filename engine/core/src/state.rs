@@ -27,8 +27,10 @@ pub struct ActiveRequest {
     pub remaining: u32,
     /// Bytes of the first page before the request begins.
     pub skip: u32,
-    /// Pages that have gone into the buffer. Of a flush, 1 once it is in the device.
+    /// Pages that have gone into the buffer.
     pub buffered: u32,
+    /// A flush: it has entered the device.
+    pub entered: bool,
     /// Whether it is done when the flash has its pages: a write with FUA, where the buffer loses them with the power.
     pub fua: bool,
     /// Whether its pages are a list, not consecutive.

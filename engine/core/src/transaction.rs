@@ -132,9 +132,10 @@ pub struct Transaction {
     pub bytes: u32,
     /// A read: further steps that the array takes to read its page. Known once it has been dispatched.
     pub retries: u8,
-    /// Whether its block is in SLC mode, which sets its array time. Known once it has been dispatched; of a waiting program, whether a page of
-    /// the SLC cache is reserved for it.
+    /// Whether its block is in SLC mode, which sets its array time. Known once it has been dispatched.
     pub slc: bool,
+    /// A waiting program: whether a page of the SLC cache is reserved for it.
+    pub reserves_slc: bool,
     /// The reasons for which it may not join its queue yet: bits of [`held`].
     pub held: u8,
     /// A waiting write that waits for no older one of its page: the plane that has the page now, its home plane if it has never been written.
@@ -161,7 +162,7 @@ pub mod tag {
     /// Of a request, not of its transactions: one of them was dispatched before one of an older request that waited at the same
     /// unit and could have gone (model 0.7).
     pub const OVERTOOK: u8 = 16;
-    /// Of a program of the device, which nobody waits for: its page was trimmed, or it has ended.
+    /// Of a write that nobody waits for any more: its page was trimmed.
     pub const TRIMMED: u8 = 32;
     /// Of a request, not of its transactions: it is a write with FUA.
     pub const FUA: u8 = 64;
@@ -211,6 +212,7 @@ impl Transaction {
         bytes: 0,
         retries: 0,
         slc: false,
+        reserves_slc: false,
         held: 0,
         page_at: PlaneId(0),
         next: TxnId::NONE,

@@ -60,7 +60,7 @@ impl State {
 
     /// Returns a transaction's slot to the free list.
     #[inline]
-    pub(crate) fn release(&mut self, id: TxnId) {
+    pub(crate) fn free(&mut self, id: TxnId) {
         let free = self.free;
         let txn = self.board.txn_mut(id);
         debug_assert_ne!(txn.stage, Stage::Free);

@@ -65,6 +65,7 @@ pub(super) const fn command(op: Op, pages: u32, arrival: u64) -> ActiveRequest {
         remaining: pages,
         skip: 0,
         buffered: 0,
+        entered: false,
         fua: false,
         scattered: false,
         tags: 0,

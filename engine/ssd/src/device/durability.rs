@@ -276,5 +276,5 @@ impl Device {
 
 /// Whether a command that waits for pages has entered the device: a write whose pages are in the buffer has.
 fn is_in_device(request: &ActiveRequest) -> bool {
-    request.op == Op::Write || request.buffered > 0
+    request.op == Op::Write || request.entered
 }

@@ -52,7 +52,7 @@ impl Device {
         if on_completion.is_some() && op == FlashOp::Program {
             self.end_superseded(on_completion);
         }
-        self.state.release(id);
+        self.state.free(id);
     }
 
     /// A transaction that is not of garbage collection or folding has ended, which answers may be told, and after which blocks in SLC mode may be

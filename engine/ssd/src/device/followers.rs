@@ -60,7 +60,7 @@ impl Device {
     #[cold]
     pub(super) fn reserve_cache_page(&mut self, id: TxnId) {
         let txn = self.state.board.txn_mut(id);
-        txn.slc = true;
+        txn.reserves_slc = true;
         self.transactions.reserved_pages.reserve(txn.plane);
     }
 
@@ -68,14 +68,14 @@ impl Device {
     #[cold]
     pub(super) fn release_cache_page(&mut self, id: TxnId) {
         let txn = self.state.board.txn_mut(id);
-        if mem::take(&mut txn.slc) {
+        if mem::take(&mut txn.reserves_slc) {
             self.transactions.reserved_pages.release(txn.plane);
         }
     }
 
     /// Whether a waiting program is one of a wordline.
     pub(super) fn is_in_wordline(&self, id: TxnId) -> bool {
-        self.wordlines.is_some() && !self.state.board.txn(id).slc
+        self.wordlines.is_some() && !self.state.board.txn(id).reserves_slc
     }
 }
 

@@ -229,6 +229,7 @@ impl Device {
             remaining: pages,
             skip,
             buffered: 0,
+            entered: false,
             fua: fua && self.waits_for_programs(op),
             scattered: list.is_some(),
             tags: if fua && op == Op::Write { tag::FUA } else { 0 },
@@ -404,7 +405,7 @@ impl Device {
         }
         if self.frontend.is_set(next) {
             match self.frontend.take_set(&mut self.state) {
-                Set::Timer => self.has_waited(),
+                Set::Timer => self.timer_ended(),
                 Set::Entry => self.entries_from_host(),
                 Set::Decision => {}
             }

@@ -186,7 +186,7 @@ impl Device {
         let Transaction { blocked_by: older, serial, next, priority, .. } = *self.state.board.txn(old);
         let inherits = self.policy.known.inherits_place && self.state.board.txn(successor).priority == priority;
         if inherits {
-            if self.state.board.txn(successor).slc {
+            if self.state.board.txn(successor).reserves_slc {
                 let [from, to] = [successor, old].map(|id| self.state.board.txn(id).plane);
                 self.transactions.reserved_pages.move_to(from, to);
             }
@@ -240,7 +240,7 @@ impl Device {
         }
         self.end_superseded(on_completion);
         if stage == Stage::Waiting {
-            self.state.release(id);
+            self.state.free(id);
             return;
         }
         let txn = self.state.board.txn_mut(id);
@@ -262,7 +262,7 @@ impl Device {
             self.slack.forget(id);
             self.page_ended(id, request, tag);
         }
-        self.state.release(id);
+        self.state.free(id);
     }
 
     /// Completes the cancelled writes that `id` begins a list of: the write that took their place has ended.
@@ -271,7 +271,7 @@ impl Device {
         while id.is_some() {
             let Transaction { on_completion, request, tag, .. } = *self.state.board.txn(id);
             self.page_ended(id, request, tag);
-            self.state.release(id);
+            self.state.free(id);
             id = on_completion;
         }
     }

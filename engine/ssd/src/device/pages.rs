@@ -96,7 +96,7 @@ impl Device {
     #[cold]
     fn serve_flush(&mut self, slot: RequestSlot, flow: FlowId) {
         // From now on it may complete.
-        self.state.board.requests[slot as usize].buffered = 1;
+        self.state.board.requests[slot as usize].entered = true;
         let pages = self.durability.as_ref().map_or(Vec::new(), |durability| durability.pages_of(slot));
         if pages.is_empty() {
             self.frontend.serve_if_done(slot, &mut self.state);
@@ -147,7 +147,7 @@ impl Device {
             self.read_flash::<true>(slot, request, lpn, i, None);
             return false;
         }
-        if self.serves_from_memory(slot, lpn) {
+        if self.serve_from_memory(slot, lpn) {
             return true;
         }
         if self.transactions.looks_up_reads {
@@ -161,7 +161,7 @@ impl Device {
     #[inline(never)]
     fn read_by_map(&mut self, slot: RequestSlot, lpn: Lpn, i: u32) -> bool {
         let request = self.state.board.requests[slot as usize];
-        if self.translation.is_some() && self.read_awaits_entry(slot, lpn, request.flow, i) {
+        if self.translation.is_some() && self.look_up_for_read(slot, lpn, request.flow, i) {
             return false;
         }
         self.read_looked_up(slot, &request, lpn, i, None)
@@ -216,7 +216,7 @@ impl Device {
         let mut from_memory = false;
         for waiter in waiters {
             let Waits::Read { page, age, .. } = waiter.waits else { continue };
-            from_memory |= self.serves_from_memory(slot, waiter.lpn)
+            from_memory |= self.serve_from_memory(slot, waiter.lpn)
                 || self.read_looked_up(slot, &request, waiter.lpn, page, Some(age));
         }
         self.estimate_request(&request);
@@ -225,9 +225,9 @@ impl Device {
         }
     }
 
-    /// Serves a page of a read from memory if that has it.
+    /// Serves a page of a read from memory if that has it. Returns whether it has.
     #[inline(always)]
-    fn serves_from_memory(&mut self, slot: RequestSlot, lpn: Lpn) -> bool {
+    fn serve_from_memory(&mut self, slot: RequestSlot, lpn: Lpn) -> bool {
         let serves = self.buffer.as_mut().is_some_and(|b| b.read(lpn) || b.awaits(lpn))
             || self.page_order.youngest_write(lpn).is_some();
         if serves {
@@ -279,7 +279,7 @@ impl Device {
         if reads_first {
             hold(program, held::REST, &mut self.state.board);
         }
-        if !PLAIN && self.translation.is_some() && place.is_none() && self.program_awaits_entry(program) {
+        if !PLAIN && self.translation.is_some() && place.is_none() && self.hold_for_entry(program) {
             return;
         }
         if reads_first {

@@ -74,7 +74,7 @@ impl Device {
             durability.program_created(lpn);
         }
         let place = self.supersede(program, lpn);
-        if self.translation.is_some() && place.is_none() && self.program_awaits_entry(program) {
+        if self.translation.is_some() && place.is_none() && self.hold_for_entry(program) {
             return;
         }
         let place = place.unwrap_or(QueuePlacement::AsOrdered);
@@ -136,7 +136,7 @@ impl Device {
             let dropped = self.supersede(id, lpn);
             debug_assert!(dropped.is_none(), "a page is gathered once its program has ended");
             if !is_of_map && self.translation.is_some() {
-                self.program_awaits_entry(id);
+                self.hold_for_entry(id);
             }
             made.push(id);
         }

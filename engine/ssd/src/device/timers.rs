@@ -27,7 +27,7 @@ impl Device {
     /// Some time has passed since pages were gathered: the decisions see to them. Or since a user transaction ended: blocks in SLC mode are
     /// folded, unless there is another.
     #[cold]
-    pub(super) fn has_waited(&mut self) {
+    pub(super) fn timer_ended(&mut self) {
         let now = self.state.now();
         let folds = self.gc.idle_at <= now;
         if folds {

@@ -216,8 +216,8 @@ impl Transactions {
     /// Assigns a write that is in no queue to `plane`, and puts it into the queue of that plane's unit.
     pub(super) fn join_at(&mut self, id: TxnId, plane: PlaneId, policy: &mut Policy, state: &mut State) {
         let board = &mut state.board;
-        let Transaction { serial, op, priority, slc, plane: from, .. } = *board.txn(id);
-        if slc {
+        let Transaction { serial, op, priority, reserves_slc, plane: from, .. } = *board.txn(id);
+        if reserves_slc {
             self.reserved_pages.move_to(from, plane);
         }
         let (unit, slot) = board.home_of(plane);
@@ -267,7 +267,7 @@ pub(super) fn may_queue(id: TxnId, reason: u8, state: &mut State) -> bool {
     let is_trimmed = txn.tag & tag::TRIMMED != 0;
     txn.stage = Stage::Waiting;
     if is_trimmed {
-        state.release(id);
+        state.free(id);
     }
     !is_trimmed
 }

@@ -132,16 +132,16 @@ impl Translation {
 // Looking up.
 
 impl Device {
-    /// Whether page `page` of a read, which is `lpn`, waits for its entry.
-    pub(super) fn read_awaits_entry(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId, page: u32) -> bool {
+    /// Looks up the entry of page `page` of a read, which is `lpn`. Returns whether it waits for that.
+    pub(super) fn look_up_for_read(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId, page: u32) -> bool {
         let age = self.state.next_serial();
-        self.awaits_entry(lpn, flow, Waits::Read { slot, page, age })
+        self.look_up_entry(lpn, flow, Waits::Read { slot, page, age })
     }
 
-    /// Whether a program that was just created and replaces none is held until the entry of its page is in memory.
-    pub(super) fn program_awaits_entry(&mut self, id: TxnId) -> bool {
+    /// Looks up the entry of a program that was just created and replaces none, which is held until that is in memory. Returns whether it is.
+    pub(super) fn hold_for_entry(&mut self, id: TxnId) -> bool {
         let Transaction { lpn, flow, .. } = *self.state.board.txn(id);
-        let waits = self.awaits_entry(lpn, flow, Waits::Program(id));
+        let waits = self.look_up_entry(lpn, flow, Waits::Program(id));
         if waits {
             hold(id, held::ENTRY, &mut self.state.board);
         }
@@ -150,7 +150,7 @@ impl Device {
 
     /// Looks up the entry of `lpn` for `flow`. Returns whether it must be fetched first; what waits for it goes on when it has arrived.
     #[inline(never)]
-    fn awaits_entry(&mut self, lpn: Lpn, flow: FlowId, waits: Waits) -> bool {
+    fn look_up_entry(&mut self, lpn: Lpn, flow: FlowId, waits: Waits) -> bool {
         let (Some(cache), Some(translation)) = (&mut self.ftl.cache, &mut self.translation) else { return false };
         let waiter = Waiter { waits, lpn, flow };
         let page = cache.page_of(lpn);

@@ -109,7 +109,7 @@ impl Device {
             let Transaction { blocked_by, stage, held: reasons, owner, .. } = *self.state.board.txn(id);
             if stage != Stage::InService {
                 of_buffer |= owner == Owner::Buffer;
-                if !self.leaves_wordline(id) {
+                if !self.take_from_wordline(id) {
                     self.drop_program(id);
                     if reasons & held::SIBLINGS != 0 {
                         self.wordline_lost_a_page(id);

@@ -298,7 +298,7 @@ impl Device {
         let planes = board.facts.geometry.planes_per_die as u8;
         let members = self.policy.group.members();
         let key = |id: TxnId| {
-            let Transaction { plane, slot, slc, .. } = *board.txn(id);
+            let Transaction { plane, slot, reserves_slc: slc, .. } = *board.txn(id);
             let offset = if same_page { self.ftl.next_offset(plane, !slc) } else { 0 };
             (slot / planes, slc, offset)
         };
@@ -319,7 +319,7 @@ impl Device {
     /// Takes a trimmed page out of its waiting wordline, which is padded instead. Returns false for other pages, and for the one that is in
     /// a queue for all.
     #[cold]
-    pub(super) fn leaves_wordline(&mut self, id: TxnId) -> bool {
+    pub(super) fn take_from_wordline(&mut self, id: TxnId) -> bool {
         let Some(lead) = self.transactions.followers.leave(id) else { return false };
         let Transaction { serial, lpn, bytes, .. } = *self.state.board.txn(id);
         let transfer = self.state.board.facts.transfer(bytes);
@@ -327,7 +327,7 @@ impl Device {
         self.state.log(|| Event::Ended { txn: serial, end: End::Trimmed, paused: Duration::ZERO });
         self.ftl.count_version(lpn);
         self.page_order.trimmed += 1;
-        self.state.release(id);
+        self.state.free(id);
         true
     }
 

@@ -10,7 +10,7 @@ use flashlane_core::event::Event;
 use flashlane_core::transaction::Stage;
 use flashlane_core::{Duration, PlaneId, Ppa, TxnId, UnitId};
 
-use super::{Gc, has_work, stream_of};
+use super::{Gc, mark_unless_busy, stream_of};
 use crate::config::Config;
 use crate::ftl::{Ftl, Stream};
 use crate::shared::State;
@@ -35,18 +35,18 @@ impl GatheredMoves {
 impl Gc {
     /// The page of a move has been read: its program waits for those that share its wordline.
     #[cold]
-    pub(super) fn gather_move(&mut self, unit: UnitId, plane: PlaneId, program: TxnId, state: &mut State) {
+    pub(super) fn gather(&mut self, unit: UnitId, plane: PlaneId, program: TxnId, state: &mut State) {
         if let Some(gathered) = &mut self.gathered {
             gathered.units[unit.index()].push(program);
         }
-        self.closes_wordline(unit, plane, state);
-        has_work(unit, state);
+        self.give_off(unit, plane, state);
+        mark_unless_busy(unit, state);
     }
 
-    /// Whether the pages of `plane` that wait at its unit are to be programmed now: they fill a wordline, or no other page of their victim is
-    /// to be read.
+    /// Gives the pages of `plane` that wait at its unit off to be programmed if they fill a wordline, or no other page of their victim is to be
+    /// read. Returns whether it did.
     #[cold]
-    pub(super) fn closes_wordline(&mut self, unit: UnitId, plane: PlaneId, state: &mut State) -> bool {
+    pub(super) fn give_off(&mut self, unit: UnitId, plane: PlaneId, state: &mut State) -> bool {
         let Some(gathered) = &self.gathered else { return false };
         let pages = gathered.units[unit.index()].len();
         let closes = pages == gathered.wordline || pages > 0 && !self.moves.any_to_begin(unit, plane);
@@ -66,7 +66,7 @@ impl Gc {
             let txn = state.board.txn_mut(id);
             let (plane, from, lpn, serial) = (txn.plane, Ppa(txn.ppa), txn.lpn, txn.serial);
             if !ftl.validity.is_valid(plane, from) {
-                state.release(id);
+                state.free(id);
                 self.drop_move(serial, plane, state);
                 continue;
             }

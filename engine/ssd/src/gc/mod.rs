@@ -176,7 +176,7 @@ impl Gc {
         if count == 0 {
             self.queue_erase(plane, block, state);
         } else {
-            has_work(unit, state);
+            mark_unless_busy(unit, state);
         }
     }
 
@@ -290,7 +290,7 @@ impl Gc {
                 return read;
             }
             self.drop_move(next.serial, next.plane, state);
-            if self.gathered.is_some() && self.closes_wordline(unit, next.plane, state) {
+            if self.gathered.is_some() && self.give_off(unit, next.plane, state) {
                 let program = self.begin_wordline(unit, state, ftl);
                 if program.is_some() {
                     return program;
@@ -312,7 +312,7 @@ impl Gc {
         let (plane, from, lpn) = (txn.plane, Ppa(txn.ppa), txn.lpn);
         if !ftl.validity.is_valid(plane, from) {
             let serial = txn.serial;
-            state.release(id);
+            state.free(id);
             self.drop_move(serial, plane, state);
             return TxnId::NONE;
         }
@@ -348,11 +348,11 @@ impl Gc {
         match op {
             FlashOp::Read => self.page_read(id, state),
             FlashOp::Program => {
-                state.release(id);
+                state.free(id);
                 self.move_ended(plane, state);
             }
             FlashOp::Erase => {
-                state.release(id);
+                state.free(id);
                 self.block_erased(plane, ppa / state.board.facts.geometry.pages_per_block, state, ftl);
             }
         }
@@ -371,11 +371,11 @@ impl Gc {
             self.report_waiting(serial, FlashOp::Program, lpn, plane, state);
         }
         if self.gathered.is_some() {
-            return self.gather_move(unit, plane, id, state);
+            return self.gather(unit, plane, id, state);
         }
         self.moves.add_program(unit, id);
         state.board.units[unit.index()].gc.programs += 1;
-        has_work(unit, state);
+        mark_unless_busy(unit, state);
     }
 
     /// Drops a move whose page is no longer valid. `txn` is the serial of its read or program.
@@ -412,7 +412,7 @@ impl Gc {
 
 /// Marks a unit for which garbage collection now waits: it must decide, unless it is busy.
 #[inline(always)]
-fn has_work(unit: UnitId, state: &mut State) {
+fn mark_unless_busy(unit: UnitId, state: &mut State) {
     if state.board.units[unit.index()].service != Service::Busy {
         state.mark(unit);
     }
@@ -514,7 +514,7 @@ impl Gc {
         }
         self.moves.add_erase(unit, id);
         state.board.units[unit.index()].gc.erases += 1;
-        has_work(unit, state);
+        mark_unless_busy(unit, state);
     }
 
     /// Whether an emptied victim may be erased now. If not, [`Gc::unpin`] sees to its erase.
