@@ -299,13 +299,9 @@ impl Frontend {
         state.log(|| Event::PageInSeries { request, lpn });
     }
 
-    /// Schedules the end of the only request in the device, all pages of which are served, after `busy`, or after the time the
-    /// memory takes if that is nothing.
-    pub(crate) fn serve_after(&mut self, slot: RequestSlot, busy: Duration, state: &mut State) {
-        debug_assert!(request_at(slot, state).remaining == 0 && self.from_memory.next == Time::NEVER);
-        let time = if busy == Duration::ZERO { self.memory } else { busy };
-        self.from_memory.add(state.now() + time, slot);
-        self.refresh();
+    /// The time of a request that takes `busy`, or if that is nothing, the time that the memory takes.
+    pub(crate) fn at_least_memory(&self, busy: Duration) -> Duration {
+        if busy == Duration::ZERO { self.memory } else { busy }
     }
 
     /// If all pages of a request were served from memory, schedules its end: after the time the memory takes.
@@ -317,7 +313,7 @@ impl Frontend {
         }
     }
 
-    /// Schedules the end of a request without pages of its own: after `time`.
+    /// Schedules the end of a request that waits for nothing else: after `time`.
     pub(crate) fn ends_after(&mut self, slot: RequestSlot, time: Duration, state: &mut State) {
         debug_assert!(request_at(slot, state).remaining == 0);
         let at = state.now().ns().saturating_add(time.ns()).min(2 * Time::LAST.ns());

@@ -139,7 +139,7 @@ const LAYERS: [&[&str]; 11] = [
     &["page_order"],
     &["binding"],
     &["write_back", "translation", "wordlines", "durability"],
-    &["programs"],
+    &["programs", "serial"],
     &["trim"],
     &["pages"],
     &["scheduling", "ends"],

@@ -170,16 +170,6 @@ impl Device {
         self.durability.as_mut()?.log.as_mut()
     }
 
-    /// Under serial service, the pages of a write are in the buffer.
-    pub(super) fn pages_stored_serially(&mut self, slot: RequestSlot, request: &ActiveRequest) {
-        let is_reported = |durability: &&mut Durability| durability.log.is_some() && request.op == Op::Write;
-        let Some(durability) = self.durability.as_mut().filter(is_reported) else { return };
-        for i in 0..request.pages {
-            let lpn = self.frontend.requests.page(slot, request, i);
-            durability.report(BufferedPage::Stored { request: request.id, lpn, after: 0 });
-        }
-    }
-
     /// Whether a request of this kind with FUA waits for the programs of its pages.
     #[cold]
     pub(super) fn waits_for_programs(&self, op: Op) -> bool {
@@ -217,13 +207,6 @@ impl Device {
         if let Some(durability) = &mut self.durability {
             durability.next_is_newest(lpn);
             slot.into_iter().for_each(|slot| durability.add(lpn, slot, 1));
-        }
-    }
-
-    /// Under serial service, dirty pages have been written to the flash: nothing waits for them any more.
-    pub(super) fn pages_written_serially(&mut self) {
-        while let Some(lpn) = self.serial.as_mut().and_then(|serial| serial.written_out.pop()) {
-            self.no_longer_dirty(lpn, None);
         }
     }
 

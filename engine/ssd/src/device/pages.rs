@@ -40,13 +40,8 @@ impl Device {
             self.begin_pages();
         }
         self.transactions.overtaking.enters(request);
-        if !PLAIN && let Some(serial) = &mut self.serial {
-            serial.serve(slot, request, &mut self.frontend, &mut self.buffer, &mut self.state);
-            if self.durability.is_some() {
-                self.pages_stored_serially(slot, request);
-                self.pages_written_serially();
-            }
-            return;
+        if !PLAIN && self.serial.is_some() {
+            return self.serve_serially(slot, request);
         }
         if request.op == Op::Read {
             let mut from_memory = false;
@@ -85,40 +80,27 @@ impl Device {
         self.begin_pages();
         self.transactions.overtaking.enters(&request);
         if request.op == Op::Flush {
-            self.rewrites_entries();
-            self.serve_flush(slot, request.flow);
-        } else {
-            self.trim(slot, &request);
+            // From now on it may complete.
+            self.state.board.requests[slot as usize].entered = true;
+        }
+        match request.op {
+            _ if self.serial.is_some() => self.serve_serially(slot, &request),
+            Op::Flush => self.serve_flush(slot, request.flow),
+            _ => self.trim(slot, &request),
         }
     }
 
     /// A flush enters the device.
     #[cold]
     fn serve_flush(&mut self, slot: RequestSlot, flow: FlowId) {
-        // From now on it may complete.
-        self.state.board.requests[slot as usize].entered = true;
+        self.rewrites_entries();
         let pages = self.durability.as_ref().map_or(Vec::new(), |durability| durability.pages_of(slot));
         if pages.is_empty() {
             self.frontend.serve_if_done(slot, &mut self.state);
-        } else if self.serial.is_some() {
-            self.flush_serially(slot, pages);
         } else {
             pages.into_iter().for_each(|lpn| self.write_out_if_dirty(lpn, flow));
             self.await_wordlines();
         }
-    }
-
-    /// Serial service: the pages that are still dirty are written now.
-    fn flush_serially(&mut self, slot: RequestSlot, mut pages: Vec<Lpn>) {
-        let (Some(buffer), Some(serial)) = (&mut self.buffer, &mut self.serial) else { return };
-        pages.retain(|&lpn| buffer.clean(lpn));
-        let busy = serial.write_out(pages.len() as u32);
-        for lpn in pages {
-            self.frontend.page_written_out(slot, lpn, &mut self.state);
-            self.no_longer_dirty(lpn, Some(slot));
-        }
-        // It alone is in the device.
-        self.frontend.serve_after(slot, busy, &mut self.state);
     }
 
     /// Transactions of a request follow, for which estimates may be asked.

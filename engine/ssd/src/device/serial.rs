@@ -8,8 +8,9 @@ use alloc::vec::Vec;
 use flashlane_core::board::ActiveRequest;
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Duration, Lpn, Op, Time};
+use flashlane_core::{Duration, Lpn, Op, Time, TxnId};
 
+use super::Device;
 use crate::buffer::{Buffer, Stored};
 use crate::config::{Charge, Config, Service};
 use crate::frontend::{Frontend, RequestSlot};
@@ -28,7 +29,7 @@ pub(super) struct Serial {
     /// The pages of the command that is being served.
     sorted_pages: Vec<Lpn>,
     /// Dirty pages that this command has written to the flash.
-    pub(super) written_out: Vec<Lpn>,
+    written_out: Vec<Lpn>,
 }
 
 impl Serial {
@@ -40,16 +41,16 @@ impl Serial {
         Some(Serial { cluster, charge, page, served: [0; 2], sorted_pages: Vec::new(), written_out: Vec::new() })
     }
 
-    /// Serves a command: the pages it hits are used first, then those it misses, each in ascending order (D-NCQ-11).
-    #[cold]
-    pub(super) fn serve(
+    /// Serves the pages of a read or a write: those it hits are used first, then those it misses, each in ascending order (D-NCQ-11). Returns how
+    /// many are read and written for that.
+    fn serve(
         &mut self,
         slot: RequestSlot,
         request: &ActiveRequest,
         frontend: &mut Frontend,
         buffer: &mut Option<Buffer>,
         state: &mut State,
-    ) {
+    ) -> [u32; 2] {
         let pages = &mut self.sorted_pages;
         pages.extend((0..request.pages).map(|i| frontend.requests.page(slot, request, i)));
         pages.sort_unstable();
@@ -74,15 +75,13 @@ impl Serial {
                 command.written_out.push(lpn);
             }
         }
-        self.served[0] += u64::from(worked[0]);
-        self.served[1] += u64::from(worked[1]);
-        frontend.serve_after(slot, self.time(worked), state);
+        worked
     }
 
-    /// Writes dirty pages out. Returns how long that takes.
-    pub(super) fn write_out(&mut self, pages: u32) -> Duration {
-        self.served[1] += u64::from(pages);
-        self.time([0, pages])
+    /// Counts pages that are read and written. Returns how long that takes.
+    fn work(&mut self, pages: [u32; 2]) -> Duration {
+        (0..2).for_each(|op| self.served[op] += u64::from(pages[op]));
+        self.time(pages)
     }
 
     /// Time of this number of pages read and written; at most up to the last instant.
@@ -92,6 +91,77 @@ impl Serial {
     }
 }
 
+// The stage: a command comes in, and is done after the time that it takes.
+
+impl Device {
+    /// Serves a command, the only one in the device.
+    #[cold]
+    pub(super) fn serve_serially(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        let time = match request.op {
+            Op::Read | Op::Write => self.serve_pages_serially(slot, request),
+            Op::Flush => self.flush_serially(slot),
+            Op::Trim | Op::WriteZeroes => self.trim_serially(slot, request),
+        };
+        self.frontend.ends_after(slot, time, &mut self.state);
+    }
+
+    fn serve_pages_serially(&mut self, slot: RequestSlot, request: &ActiveRequest) -> Duration {
+        let Some(serial) = &mut self.serial else { return Duration::ZERO };
+        let worked = serial.serve(slot, request, &mut self.frontend, &mut self.buffer, &mut self.state);
+        let time = serial.work(worked);
+        if request.op == Op::Write
+            && let Some(durability) = &mut self.durability
+        {
+            let pages = (0..request.pages).map(|i| self.frontend.requests.page(slot, request, i));
+            pages.for_each(|lpn| durability.stored(slot, lpn, TxnId::NONE, &self.state.board));
+        }
+        while let Some(lpn) = self.serial.as_mut().and_then(|serial| serial.written_out.pop()) {
+            self.no_longer_dirty(lpn, None);
+        }
+        self.frontend.at_least_memory(time)
+    }
+
+    /// The pages that are still dirty, of those that a flush waits for, are written now.
+    fn flush_serially(&mut self, slot: RequestSlot) -> Duration {
+        let mut pages = self.durability.as_ref().map_or(Vec::new(), |durability| durability.pages_of(slot));
+        let (Some(buffer), Some(serial)) = (&mut self.buffer, &mut self.serial) else {
+            return self.frontend.at_least_memory(Duration::ZERO);
+        };
+        pages.retain(|&lpn| buffer.clean(lpn));
+        let time = serial.work([0, pages.len() as u32]);
+        for lpn in pages {
+            self.frontend.page_written_out(slot, lpn, &mut self.state);
+            self.no_longer_dirty(lpn, Some(slot));
+        }
+        self.frontend.at_least_memory(time)
+    }
+
+    /// The pages leave the buffer. There is no map of pages with data, so a trim takes the time of the command alone.
+    fn trim_serially(&mut self, slot: RequestSlot, request: &ActiveRequest) -> Duration {
+        for i in 0..request.pages {
+            let lpn = self.frontend.requests.page(slot, request, i);
+            if let Some(buffer) = &mut self.buffer {
+                buffer.trim(lpn, false);
+            }
+            self.no_longer_dirty(lpn, None);
+        }
+        self.report_unmapped(slot, request);
+        self.unmap.command
+    }
+
+    /// The pages of a trim have no copies from now on.
+    pub(super) fn report_unmapped(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        let (id, pages) = (request.id, request.pages);
+        if !request.scattered {
+            self.state.log(|| Event::Unmapped { request: id, lpn: request.lpn, pages });
+            return;
+        }
+        for i in 0..pages {
+            let lpn = self.frontend.requests.page(slot, request, i);
+            self.state.log(|| Event::Unmapped { request: id, lpn, pages: 1 });
+        }
+    }
+}
 /// A command that is being served, and the pages that it works on in the flash.
 struct Command<'a> {
     slot: RequestSlot,

@@ -7,7 +7,6 @@
 use alloc::vec::Vec;
 
 use flashlane_core::board::ActiveRequest;
-use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage, held, tag};
 use flashlane_core::{Duration, FlowId, Lpn, Owner, Transaction};
 
@@ -19,9 +18,6 @@ impl Device {
     /// Serves a trim.
     #[cold]
     pub(super) fn trim(&mut self, slot: RequestSlot, request: &ActiveRequest) {
-        if self.serial.is_some() {
-            return self.trim_serially(slot, request);
-        }
         self.page_order.follow_reads(&self.state.board);
         let page = |i| self.frontend.requests.page(slot, request, i);
         let list: Option<Vec<Lpn>> = request.scattered.then(|| (0..request.pages).map(page).collect());
@@ -47,31 +43,6 @@ impl Device {
         self.rewrites_entries();
         let parts = self.buffer.as_ref().filter(|buffer| buffer.write_back).map_or(0, Buffer::parts);
         (0..parts).rev().for_each(|part| self.uses_space(FlowId(part)));
-    }
-
-    /// Serial service: the pages leave the buffer. There is no map of pages with data, so a trim takes the time of the command alone.
-    fn trim_serially(&mut self, slot: RequestSlot, request: &ActiveRequest) {
-        for i in 0..request.pages {
-            let lpn = self.frontend.requests.page(slot, request, i);
-            if let Some(buffer) = &mut self.buffer {
-                buffer.trim(lpn, false);
-            }
-            self.no_longer_dirty(lpn, None);
-        }
-        self.report_unmapped(slot, request);
-        self.frontend.ends_after(slot, self.unmap.command, &mut self.state);
-    }
-
-    fn report_unmapped(&mut self, slot: RequestSlot, request: &ActiveRequest) {
-        let (id, pages) = (request.id, request.pages);
-        if !request.scattered {
-            self.state.log(|| Event::Unmapped { request: id, lpn: request.lpn, pages });
-            return;
-        }
-        for i in 0..pages {
-            let lpn = self.frontend.requests.page(slot, request, i);
-            self.state.log(|| Event::Unmapped { request: id, lpn, pages: 1 });
-        }
     }
 
     /// Unmaps a page. Returns whether it had a copy.
