@@ -77,7 +77,7 @@ impl Durability {
     }
 
     /// Reports what became of a page.
-    fn report(&mut self, page: BufferedPage) {
+    fn log_page(&mut self, page: BufferedPage) {
         self.log.iter_mut().for_each(|log| log.push(page));
     }
 
@@ -92,7 +92,7 @@ impl Durability {
         if self.log.is_some() {
             let request = board.requests[slot as usize].id;
             let after = if youngest.is_some() { number(board.txn(youngest).serial) } else { 0 };
-            self.report(BufferedPage::Stored { request, lpn, after });
+            self.log_page(BufferedPage::Stored { request, lpn, after });
         }
     }
 
@@ -219,7 +219,7 @@ impl Device {
         if durability.is_idle() {
             return;
         }
-        durability.report(BufferedPage::Durable { lpn, program: number(serial) });
+        durability.log_page(BufferedPage::Durable { lpn, program: number(serial) });
         let (done, others) = durability.programmed(lpn);
         done.into_iter().for_each(|slot| self.page_waited_for(slot));
         let in_device = |waits: &Waits| is_in_device(&self.state.board.requests[waits.slot as usize]);
@@ -235,7 +235,7 @@ impl Device {
     #[cold]
     pub(super) fn no_longer_dirty(&mut self, lpn: Lpn, except: Option<RequestSlot>) {
         let Some(durability) = &mut self.durability else { return };
-        durability.report(BufferedPage::Durable { lpn, program: u64::MAX });
+        durability.log_page(BufferedPage::Durable { lpn, program: u64::MAX });
         let waits = durability.pages.remove(&lpn);
         for Waits { slot, .. } in waits.into_iter().flatten() {
             if except == Some(slot) {

@@ -52,13 +52,15 @@ impl Device {
         }
     }
 
-    /// Creates a program of a page in the buffer, or gathers the page.
+    /// Creates a program of a page in the buffer; with one-shot programs, if the page goes to the SLC cache. Else it is gathered.
     fn program_page(&mut self, lpn: Lpn, flow: FlowId) {
         let plane = self.place(lpn);
-        if self.wordlines.is_some() {
-            self.gather(lpn, flow, plane);
-        } else {
+        if self.wordlines.is_none() {
             self.program_at(plane, lpn, flow);
+        } else if self.cache_has_page(plane) {
+            self.program_to_cache(lpn, flow, plane);
+        } else if self.gather(lpn, flow, plane) {
+            self.close_wordline(plane);
         }
     }
 
@@ -86,16 +88,6 @@ impl Device {
 // Wordlines.
 
 impl Device {
-    /// A page of the buffer goes to the SLC cache, or waits for those that share its wordline.
-    #[cold]
-    fn gather(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId) {
-        if self.cache_has_page(plane) {
-            self.program_to_cache(lpn, flow, plane);
-        } else if self.add_to_wordline(lpn, flow, plane) {
-            self.close_wordline(plane);
-        }
-    }
-
     /// A page of the buffer goes to the SLC cache by itself.
     fn program_to_cache(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId) {
         self.buffer.iter_mut().for_each(|buffer| buffer.program_is_made(lpn));
@@ -199,8 +191,7 @@ impl Device {
         }
         let plane = self.place(page);
         if self.wordlines.is_some() && !self.cache_has_page(plane) {
-            let now = self.state.now();
-            self.wordlines.iter_mut().for_each(|wordlines| _ = wordlines.add(page, flow, plane, now));
+            self.gather(page, flow, plane);
             return self.close_wordline(plane);
         }
         let (no_request, op, bytes) = (RequestSlot::MAX, FlashOp::Program, self.transactions.page_on_bus());

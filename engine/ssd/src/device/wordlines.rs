@@ -104,17 +104,6 @@ impl Wordlines {
         self.lists.iter_mut().for_each(|list| list.pages.retain(|page| page.0 != lpn));
     }
 
-    /// Gathers a page that is placed on `plane`. Returns whether that fills a wordline.
-    pub(super) fn add(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId, now: Time) -> bool {
-        let number = self.list_of(plane);
-        let list = &mut self.lists[number];
-        if list.pages.is_empty() {
-            list.is_awaited = false;
-        }
-        list.pages.push((lpn, flow, now));
-        list.pages.len() == self.pages
-    }
-
     /// The first page of a list, no longer in it.
     pub(super) fn take_first(&mut self, plane: PlaneId) -> Option<(Lpn, FlowId)> {
         let number = self.list_of(plane);
@@ -147,14 +136,21 @@ impl Wordlines {
     }
 }
 
-// Pages are gathered.
+// The two ways in: a page is gathered, and the pages of a wordline are given off to be programmed.
 
 impl Device {
     /// Gathers a page that is placed on `plane`. Returns whether that fills a wordline.
-    pub(super) fn add_to_wordline(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId) -> bool {
+    #[cold]
+    pub(super) fn gather(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId) -> bool {
         let now = self.state.now();
         let Some(wordlines) = &mut self.wordlines else { return false };
-        let is_full = wordlines.add(lpn, flow, plane, now);
+        let number = wordlines.list_of(plane);
+        let list = &mut wordlines.lists[number];
+        if list.pages.is_empty() {
+            list.is_awaited = false;
+        }
+        list.pages.push((lpn, flow, now));
+        let is_full = list.pages.len() == wordlines.pages;
         if !is_full
             && let Some(wait) = wordlines.wait
             && now + wait < wordlines.deadline
