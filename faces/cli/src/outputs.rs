@@ -144,7 +144,7 @@ pub fn begin_report(path: &Path, dir: Option<&ResultsDir>, inputs: &Inputs, forc
     } else {
         Existing::ReplaceIf(
             report::is_report,
-            "exists and is no report of flashlane (or one of 0.1), so it is left as it is; give another name, or --force",
+            "exists and is no report of flashlane, so it is left as it is; give another name, or --force",
         )
     };
     Ok((OutFile::create(path, existing, inputs)?, Where::Elsewhere))

@@ -71,19 +71,6 @@ impl TraceSource {
         TraceSource::of(origins(path)?, options, capacity_bytes)
     }
 
-    /// Opens several files that are one trace: the per-CPU files of a binary blktrace.
-    pub fn open_files(
-        paths: &[&Path],
-        options: &TraceOptions,
-        capacity_bytes: u64,
-    ) -> Result<TraceSource, WorkloadError> {
-        if paths.is_empty() {
-            return Err(error("trace", "no file; legal is at least one"));
-        }
-        let origins = paths.iter().map(|path| Origin::file(path.to_path_buf())).collect();
-        TraceSource::of(origins, options, capacity_bytes)
-    }
-
     /// A trace in memory; messages call it `name`. Never panics, whatever the bytes.
     pub fn from_bytes(
         name: &str,

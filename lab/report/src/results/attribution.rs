@@ -45,13 +45,10 @@ pub struct Measure {
     /// Under the one at the end, ns.
     pub to_ns: f64,
     /// Half the width of the 95 % confidence interval of the change over the seeds, ns; null with one seed.
-    #[serde(default)]
     pub change_ci95_ns: Option<f64>,
     /// Seeds in which the change goes the other way than its mean over the seeds.
-    #[serde(default)]
     pub other_way: u64,
     /// Why no part has a share of the change; null where there is a change to share out.
-    #[serde(default)]
     pub no_shares: Option<NoShares>,
     /// One entry per difference. Their contributions add up to `to_ns - from_ns`.
     pub parts: Vec<Part>,
@@ -76,10 +73,8 @@ pub struct Part {
     pub ci95_ns: Option<f64>,
     /// Its contribution over the change of the mean, 1 for all of it; null where there is no change to share out, or where its own confidence
     /// interval holds zero.
-    #[serde(default)]
     pub share: Option<f64>,
     /// Seeds in which its contribution goes the other way than its mean over the seeds.
-    #[serde(default)]
     pub other_way: u64,
     /// What it changes if it is made first, ns.
     pub first_ns: f64,

@@ -51,17 +51,14 @@ pub fn verdict(summary: &Summary, full: bool) -> String {
 
 fn title(summary: &Summary) -> String {
     let made = &summary.made_by;
-    let state = match made.drive_state.as_str() {
-        "" => String::new(),
-        state => format!(", drive {state} at the start"),
-    };
     let (preset, changes) = made.preset_and_changes();
     let changes =
         changes.map(|changes| format!("\n  {} with {}", escaped(preset), escaped(changes))).unwrap_or_default();
     format!(
-        "{} on {}{state}: requests per second and response times{changes}",
+        "{} on {}, drive {} at the start: requests per second and response times{changes}",
         escaped(&made.scenario),
-        escaped(preset)
+        escaped(preset),
+        made.drive_state
     )
 }
 

@@ -33,10 +33,8 @@ pub struct CeilingBound {
     /// On the mean response time, ns.
     pub mean_ns: u64,
     /// On the 99th percentile, ns: loose.
-    #[serde(default)]
     pub p99_ns: u64,
     /// On the 99.9th percentile, ns: loose.
-    #[serde(default)]
     pub p99_9_ns: u64,
     /// On the largest response time, ns.
     pub worst_ns: u64,

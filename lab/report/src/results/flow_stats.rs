@@ -35,10 +35,10 @@ pub struct FlowStats {
     /// Writes; null if none completed.
     pub write: Option<ResponseStats>,
     /// Writes with FUA, which are among the writes too, without rates of their own; missing if there were none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fua_write: Option<Box<ResponseStats>>,
     /// Trims, write zeroes and flushes; missing if there were none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub commands: Option<Box<CommandStats>>,
     /// Response time over time.
     pub over_time: OverTime,

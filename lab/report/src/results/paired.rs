@@ -68,7 +68,7 @@ pub struct PairStats {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quarters: Vec<Quarter>,
     /// In how little time, and in how few requests, most of the difference lies; null where the means are equal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub concentration: Option<Concentration>,
 }
 

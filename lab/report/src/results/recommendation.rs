@@ -66,7 +66,6 @@ pub struct Judged {
     /// The limits that it breaks there, in words.
     pub broken: Vec<String>,
     /// The limits that were not judged, and why, in words.
-    #[serde(default)]
     pub not_judged: Vec<String>,
     /// How far it is from what no scheduler can beat; null where there is no bound.
     pub ceiling: Option<CeilingGap>,
@@ -118,10 +117,8 @@ pub struct RunStats {
     /// Pages programmed for any reason over those programmed for the host; null if none were.
     pub write_amplification: Option<f64>,
     /// Blocks erased, in all runs together.
-    #[serde(default)]
     pub erases: u64,
     /// Runs that the figures are means of.
-    #[serde(default)]
     pub runs: u64,
     /// Smallest slowdown over largest (F); null without alone runs.
     pub fairness: Option<f64>,
@@ -139,7 +136,7 @@ pub struct FlowTimes {
     /// Writes.
     pub write: Option<Response>,
     /// Flushes; missing if there were none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub flush: Option<Response>,
 }
 

@@ -38,16 +38,16 @@ pub struct Summary {
     /// Schedulers asked for that did not run.
     pub skipped: Vec<Skipped>,
     /// The same under other seeds; missing where only one scheduler ran, under one seed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub replications: Option<Replications>,
     /// Which decision brings the largest gain and the largest loss above twofold; missing where there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deciding: Vec<Deciding>,
     /// What each decision contributes to the difference between two schedulers; only there if `flashlane attribute` made it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub attribution: Option<Attribution>,
     /// What no scheduler can beat (docs/results/ceiling.md); missing unless asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Ceiling>,
 }
 
@@ -64,14 +64,12 @@ pub struct MadeBy {
     /// Seed of everything random.
     pub seed: u64,
     /// Requests that arrived before this time were served and not counted, ms.
-    #[serde(default)]
     pub warm_up_ms: u64,
     /// The first N requests of each flow were warm-up too.
-    #[serde(default)]
     pub warm_up_requests: u64,
     /// The device: its preset, and each key that differs from it, as `preset with key from -> to, ...`.
     pub device: String,
-    /// The state in which the drive starts, in words; empty in summaries of older versions.
+    /// The state in which the drive starts, in words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub drive_state: String,
     /// Keys that the scenario gives to no effect, because it also switches them off: a sentence for each reason.
@@ -120,10 +118,10 @@ pub struct FlowInfo {
     pub sequential: bool,
     /// Writes before each flush, where it alternates writes and flushes: nine of ten flushes come after a write, and never more than 16 writes before
     /// one. Then a commit is both together. Missing if it does not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub writes_per_flush: Option<f64>,
     /// Its trace as it was recorded, before any speed-up; missing without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded: Option<Recorded>,
 }
 
@@ -141,7 +139,7 @@ pub struct Recorded {
     /// From the first to the last, ns.
     pub span_ns: f64,
     /// How many volumes (disks, ASUs, devices) they are of; missing for one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub volumes: Option<u64>,
 }
 
@@ -160,10 +158,8 @@ pub struct SchedulerResult {
     /// Its name.
     pub name: String,
     /// Whether it is a control: something no drive can have, or that leaves out what it is compared with for; a control never wins.
-    #[serde(default)]
     pub control: bool,
     /// Its decisions.
-    #[serde(default)]
     pub decisions: Decisions,
     /// All flows together.
     pub total: FlowStats,
@@ -184,10 +180,10 @@ pub struct SchedulerResult {
     /// How accurate estimates of response times were; null unless asked for (`run.shadow_estimator`).
     pub estimation: Option<EstimationStats>,
     /// What the host added; missing unless the scenario has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<HostStats>,
     /// How far it is from what no scheduler can beat; missing unless asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<CeilingGap>,
 }
 
@@ -207,7 +203,7 @@ pub struct FlowResult {
     pub figures: FlowStats,
     /// Request by request against the scheduler `baseline`, with several flows; missing for that one, and where arrivals depend on
     /// completions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub paired: Option<PairStats>,
     /// Its response times when it has the device to itself under the same scheduler; null without an alone run.
     pub alone: Option<ResponseStats>,
@@ -220,7 +216,7 @@ pub struct FlowResult {
     /// closed loop, nor of fewer than 1,000 requests without a pause.
     pub overloaded: bool,
     /// The longest backlog of those; missing if it is not overloaded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub overload: Option<OverloadStats>,
 }
 
@@ -251,7 +247,7 @@ pub struct DeviceStats {
     /// Writes superseded by a younger write of the same page before they reached the flash.
     pub cancelled_writes: u64,
     /// What moving and cancelling waiting writes did; only there if the scheduler does either.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting_writes: Option<WaitingWrites>,
     /// Commands that used several planes or dies at once.
     pub advanced_commands: u64,
@@ -259,16 +255,16 @@ pub struct DeviceStats {
     pub pauses: u64,
     /// Write amplification by cause; only there if the device programs pages for more than the host and garbage collection, and the host's
     /// writes reached flash.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub write_amplification_by: Option<AmplificationByCause>,
     /// What the SLC cache did; only there if the device has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcStats>,
     /// Reads of the flash that were tried again; only there if the device has retries.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub read_retries: Option<ReadRetries>,
     /// The mapping cache; only there if the device has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mapping: Option<MappingStats>,
     /// Garbage collection.
     pub gc: GcStats,
@@ -288,7 +284,7 @@ pub struct SlcStats {
     /// Valid pages in SLC mode at the end of the run, those of blocks that are being folded aside.
     pub valid_at_end: u64,
     /// Blocks of a plane that are always in SLC mode and that nothing folds once they are full; only there if there are such blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub never_folded: Option<u32>,
 }
 
@@ -313,7 +309,7 @@ pub struct AmplificationByCause {
     /// Pages folded from SLC mode to native cells.
     pub fold: f64,
     /// Pages of wordlines programmed without data; only there if the device has one-shot programs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub padding: Option<f64>,
 }
 

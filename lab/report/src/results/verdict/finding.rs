@@ -127,7 +127,7 @@ pub struct Change {
     /// The fewest requests that `from` or `to` rests on.
     pub requests: u64,
     /// Erases that write amplification rests on, if they are too few to tell: 1 to 29 in one of two runs, under one seed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub too_few_erases: Option<u64>,
     /// What other seeds say; null if there are none.
     pub seeds: Option<SeedOpinion>,
