@@ -62,7 +62,7 @@ pub fn places(prepared: &Prepared, wanted: &[u64]) -> Result<Vec<Place>, RunErro
 /// Tells `each` the arrival of every request in their order, and whether it counts, until it wants no more. False, with nothing told, if a
 /// flow is a closed loop.
 fn walk(prepared: &Prepared, mut each: impl FnMut(Time, bool) -> bool) -> Result<bool, RunError> {
-    let feeds = (0..prepared.flows.len()).map(|flow| prepared.look(flow)).collect::<Result<Vec<_>, _>>()?;
+    let feeds = (0..prepared.flows.len()).map(|flow| prepared.feed(flow)).collect::<Result<Vec<_>, _>>()?;
     if feeds.iter().any(super::Feed::is_closed_loop) {
         return Ok(false);
     }

@@ -27,7 +27,7 @@ pub fn ceiling(prepared: &Prepared) -> Result<Ceiling, RunError> {
     if let Some(reason) = none(prepared) {
         return Ok(Ceiling { none: Some(reason.into()), ..Ceiling::default() });
     }
-    let looks: Result<Vec<_>, _> = (0..prepared.flows.len()).map(|flow| prepared.look(flow)).collect();
+    let looks: Result<Vec<_>, _> = (0..prepared.flows.len()).map(|flow| prepared.feed(flow)).collect();
     let looks = looks?;
     if looks.iter().any(super::Feed::is_closed_loop) {
         let reason =

@@ -184,13 +184,11 @@ fn recipe_of(prepared: &Prepared, task: Task) -> &Recipe {
     }
 }
 
-/// Announces how often the trace of each flow will be read and the drive's state taken: once a run, twice for an oracle.
+/// Announces how often the drive's state will be taken: once a run, twice for an oracle.
 pub(super) fn announce(prepared: &Prepared, tasks: &[Task]) {
     for task in tasks {
         let times = if needs_responses(&prepared.catalogue, recipe_of(prepared, *task)) { 2 } else { 1 };
         prepared.states.expect_runs(times);
-        let flows = task.alone.map_or(0..prepared.flows.len(), |flow| flow..flow + 1);
-        flows.for_each(|flow| prepared.spools.expect_readers(flow, times));
     }
 }
 

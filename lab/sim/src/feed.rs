@@ -1,17 +1,14 @@
 //! The opened source of a flow: a trace, a generator or a scene, with its addresses moved to the flow's part of the
 //! drive.
 
-use std::sync::Arc;
-
 use flashlane_core::{Op, Time};
 
-use super::spool::{self, Budget, Spool, SpoolReader};
+use super::traces::TraceReader;
 use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
 use flashlane_report::results::Recorded;
 use flashlane_scenario::workload::scene::SceneSource;
 use flashlane_scenario::workload::synthetic::{ClosedLoop, SyntheticSource, flow_seed};
 use flashlane_scenario::{FlowPlan, FlowSource};
-use flashlane_trace::rereadable;
 
 /// An opened source of requests.
 pub struct Feed {
@@ -21,9 +18,9 @@ pub struct Feed {
 
 enum Kind {
     /// The trace, and the offset added to every byte address.
-    Trace(Box<SpoolReader>, u64),
+    Trace(Box<TraceReader>, u64),
     /// The same, sent when fewer than its depth are outstanding.
-    Closed(Box<SpoolReader>, u64, ClosedLoop),
+    Closed(Box<TraceReader>, u64, ClosedLoop),
     Synthetic(Box<SyntheticSource>),
     Scene(SceneSource),
 }
@@ -34,20 +31,7 @@ impl Feed {
     /// # Errors
     /// An error in the trace file or in the keys.
     pub fn open(plan: &FlowPlan, index: u16, page_bytes: u32, seed: u64) -> Result<Feed, WorkloadError> {
-        let spool = Feed::spool(plan, spool::budget())?;
-        Feed::with_reader(plan, spool.map(|spool| SpoolReader::new(Arc::new(spool), false)), index, page_bytes, seed)
-    }
-
-    /// Opens the trace of a flow, if it has one, for being decoded once.
-    ///
-    /// # Errors
-    /// An error in the trace file or in the keys.
-    pub(super) fn spool(plan: &FlowPlan, budget: Arc<Budget>) -> Result<Option<Spool>, WorkloadError> {
-        let FlowSource::Trace(path, trace) = &plan.source else { return Ok(None) };
-        let options = trace.options().map_err(|(key, message)| WorkloadError { place: key.into(), message })?;
-        rereadable(path)
-            .map_err(|message| WorkloadError { place: path.display().to_string(), message: message.into() })?;
-        Spool::open(path, &options, plan.range.length, budget).map(Some)
+        Feed::with_reader(plan, TraceReader::open(plan)?, index, page_bytes, seed)
     }
 
     /// Opens the source of flow number `index`, whose trace is read by `reader` if it has one.
@@ -56,7 +40,7 @@ impl Feed {
     /// An error in the keys.
     pub(super) fn with_reader(
         plan: &FlowPlan,
-        reader: Option<SpoolReader>,
+        reader: Option<TraceReader>,
         index: u16,
         page_bytes: u32,
         seed: u64,
@@ -102,12 +86,15 @@ impl Feed {
     }
 
     /// The rate of a trace as it was recorded.
-    pub fn recorded(&self) -> Option<Recorded> {
-        Some(self.reader()?.recorded())
+    pub fn recorded(&mut self) -> Option<Recorded> {
+        match &mut self.source {
+            Kind::Trace(reader, _) | Kind::Closed(reader, ..) => Some(reader.recorded()),
+            Kind::Synthetic(_) | Kind::Scene(_) => None,
+        }
     }
 
     /// The reader of its trace, if it has one.
-    fn reader(&self) -> Option<&SpoolReader> {
+    fn reader(&self) -> Option<&TraceReader> {
         match &self.source {
             Kind::Trace(reader, _) | Kind::Closed(reader, ..) => Some(reader),
             Kind::Synthetic(_) | Kind::Scene(_) => None,

@@ -41,7 +41,7 @@ pub(super) struct MadeRun {
 impl Prepared {
     /// The same for such runs beside those of `other`.
     pub(super) fn for_figures_beside(mut self, other: &Prepared) -> Prepared {
-        self.spools.clone_from(&other.spools);
+        self.traces.clone_from(&other.traces);
         if let Some(states) = other.states.of_used() {
             self.states = states;
         }

@@ -113,7 +113,7 @@ fn touched(prepared: &Prepared, tables: u64, most: u64) -> Result<Option<u64>, R
     let moves = if matches!(prepared.config.precondition, Precondition::Fresh) { 0 } else { MOVES_PER_WRITE };
     let (mut requests, mut bytes) = (0, SMALL_PAGE * u64::from(geometry.planes()));
     for flow in 0..prepared.flows.len() {
-        let mut feed = prepared.look(flow)?;
+        let mut feed = prepared.feed(flow)?;
         let last = limits.requests.saturating_add(requests);
         while requests < last
             && let Next::Request(arrival) = feed.next()?

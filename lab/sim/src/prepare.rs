@@ -15,10 +15,9 @@ use super::feed::Feed;
 use super::observers::ObserverOptions;
 use super::recipes::{check, recipe};
 use super::simulation::{Limits, Outcome, Simulation};
-use super::spool::SpoolReader;
-use super::spools::Spools;
 use super::state_file::StateFile;
 use super::states::States;
+use super::traces::Traces;
 use flashlane_outputs::shown;
 use flashlane_report::results::Decisions;
 use flashlane_scenario::{FlowPlan, ResponseFrom, Run, Scenario, SchedulerChoice};
@@ -44,8 +43,8 @@ pub struct Prepared {
     pub(super) slack: bool,
     pub(super) limits: Limits,
     pub(super) seed: u64,
-    /// The flows' traces, each decoded once.
-    pub(super) spools: Arc<Spools>,
+    /// The flows' traces.
+    pub(super) traces: Arc<Traces>,
     /// The state of the drive, if it takes a replay.
     pub(super) states: States,
     /// What changes during a run.
@@ -71,24 +70,14 @@ impl Prepared {
 
     /// Opens the sources of the flows for which `is_active` is true, for a run.
     pub(super) fn feeds(&self, is_active: impl Fn(usize) -> bool) -> Result<Vec<Option<Feed>>, RunError> {
-        let to_the_end = self.limits.are_none();
-        let open = |flow| {
-            let spool = self.spools.begin_reading(flow, &self.flows[flow])?;
-            self.feed_of(flow, spool.map(|spool| SpoolReader::new(spool, to_the_end)))
-        };
-        let opened = (0..self.flows.len()).map(|flow| is_active(flow).then(|| open(flow)).transpose());
+        let opened = (0..self.flows.len()).map(|flow| is_active(flow).then(|| self.feed(flow)).transpose());
         opened.collect::<Result<_, _>>()
     }
 
-    /// Opens the source of a flow for a look at its requests before the runs.
-    pub(super) fn look(&self, flow: usize) -> Result<Feed, RunError> {
-        let spool = self.spools.get(flow, &self.flows[flow])?;
-        self.feed_of(flow, spool.map(|spool| SpoolReader::new(spool, false)))
-    }
-
-    fn feed_of(&self, flow: usize, reader: Option<SpoolReader>) -> Result<Feed, RunError> {
-        let page_bytes = self.config.geometry.page_bytes;
-        Ok(Feed::with_reader(&self.flows[flow], reader, flow as u16, page_bytes, self.seed)?)
+    /// Opens the source of a flow.
+    pub(super) fn feed(&self, flow: usize) -> Result<Feed, RunError> {
+        let (plan, page_bytes) = (&self.flows[flow], self.config.geometry.page_bytes);
+        Ok(Feed::with_reader(plan, self.traces.open(flow, plan)?, flow as u16, page_bytes, self.seed)?)
     }
 
     /// A run of `feeds` under `scheduler`, on the drive in its first state.
@@ -198,7 +187,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     }
     let alone_of = alone_of(catalogue, &schedulers, &alone);
     let (slack, seed) = (run.slack.unwrap_or(false), scenario.seed());
-    let spools = Arc::new(Spools::new(flows.len()));
+    let traces = Arc::new(Traces::new(flows.len()));
     let kept = States::kept(state_file(scenario, &config)?);
     let names: Vec<String> = schedulers.iter().map(|(name, _)| name.clone()).collect();
     let mut changes = Changes::of(scenario, &config, &common, &names)?;
@@ -217,7 +206,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         slack,
         limits,
         seed,
-        spools,
+        traces,
         states,
         changes,
         distances,

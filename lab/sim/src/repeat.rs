@@ -63,10 +63,6 @@ pub fn compare_repeated(
         return compare_counted(scenario, prepared, options, &expected);
     };
     let expected = expected.repeated(plan.seeds - 1, plan.most());
-    let may_repeat = plan.seeds > 1;
-    if may_repeat {
-        prepared.spools.hold();
-    }
     let mut made = compare_counted(scenario, prepared, options, &expected)?;
     let requests = made.summary.schedulers.iter().map(|run| run.total.issued).sum();
     let plan = plan.settled(requests);
@@ -75,9 +71,6 @@ pub fn compare_repeated(
         let further = Further { prepared, options, expected: &expected, flows: &made.summary.flows };
         runs.extend(under_further_seeds(scenario, &further, plan.seeds, &mut made.audited)?);
         made.summary.deciding = deciding::find(scenario, &further, &made.summary)?;
-    }
-    if may_repeat {
-        prepared.spools.release();
     }
     let drawn = prepared.flows.iter().filter(|flow| flow.source.is_drawn()).map(|flow| flow.name.clone()).collect();
     let seeds = (0..plan.seeds).map(|by| scenario.seed().wrapping_add(by)).collect();

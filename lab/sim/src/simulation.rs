@@ -46,13 +46,6 @@ pub struct Limits {
     pub response_from_entry: bool,
 }
 
-impl Limits {
-    /// Whether every flow gives all its requests: neither an instant nor a number ends the run.
-    pub(super) fn are_none(&self) -> bool {
-        self.end == Time::NEVER && self.requests == u64::MAX
-    }
-}
-
 impl Default for Limits {
     /// No limit and no warm-up.
     fn default() -> Limits {
@@ -213,9 +206,8 @@ impl<'a> Simulation<'a> {
     pub(super) fn conclude(mut self, host: Option<HostOutcome>) -> Result<Outcome, RunError> {
         self.report_progress()?;
         self.check_conservation()?;
-        let feeds = || self.flows.iter().map(|state| state.feed.as_ref());
-        let remarks = feeds().map(|feed| feed.and_then(Feed::remarks)).collect();
-        let recorded = feeds().map(|feed| feed.and_then(Feed::recorded)).collect();
+        let remarks = self.flows.iter().map(|state| state.feed.as_ref().and_then(Feed::remarks)).collect();
+        let recorded = self.flows.iter_mut().map(|state| state.feed.as_mut().and_then(Feed::recorded)).collect();
         let device = DeviceStats::from(&self.counted.totals(&self.device));
         let Observations { verdict, responses, slack, transactions, activity } = self.observers.finish()?;
         let TransactionRecords { estimation, known } = transactions;

@@ -135,12 +135,6 @@ impl TraceSource {
         }
     }
 
-    /// How many requests were left out or changed so far: grows with each of [`TraceCounts::rejected`], `clamped` and `wrapped`.
-    #[inline]
-    pub fn irregular(&self) -> u64 {
-        self.counts.rejected + self.counts.clamped + self.counts.wrapped
-    }
-
     /// The share of the trace that was read so far, 0 to 1: of the bytes of its files as they are stored, which are read in
     /// large pieces, or of the requests that the options ask for.
     pub fn share_read(&self) -> f64 {

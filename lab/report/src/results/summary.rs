@@ -132,7 +132,7 @@ pub struct Recorded {
     pub format: String,
     /// The unit in which its times were read.
     pub time_unit: String,
-    /// Requests read, in whole blocks of some thousands: a run that ends early reads a few more than it issues.
+    /// Requests read: of a run that ends early at least 4,096, if there are so many.
     pub requests: u64,
     /// Bytes they ask for.
     pub bytes: u64,
