@@ -125,26 +125,7 @@ impl Units {
             Event::ArrayStarted { until, .. } => unit.commands[index].starts(until, given_back, times, log),
             Event::ArrayEnded { .. } => unit.commands[index].array_ends(log),
             Event::Paused { remaining, .. } => pauses(&mut unit.commands[index], remaining, policy, times, log),
-            Event::Submitted { .. }
-            | Event::Admitted { .. }
-            | Event::PageFromMemory { .. }
-            | Event::PageInSeries { .. }
-            | Event::PageDropped { .. }
-            | Event::EntryLookedUp { .. }
-            | Event::EntryArrived { .. }
-            | Event::Evicted { .. }
-            | Event::Queued { .. }
-            | Event::Moved { .. }
-            | Event::Estimated { .. }
-            | Event::Dispatched { .. }
-            | Event::Ended { .. }
-            | Event::Completed { .. }
-            | Event::VictimChosen { .. }
-            | Event::Unmapped { .. }
-            | Event::SlcOpened { .. }
-            | Event::Padded { .. }
-            | Event::Mapped { .. }
-            | Event::Erased { .. } => {}
+            _ => {}
         }
     }
 

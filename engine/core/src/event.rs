@@ -53,8 +53,7 @@ pub enum EntryAt {
 
 /// Something that happened. `txn` is [`crate::Transaction::serial`]: never reused.
 ///
-/// Who follows events names in its `match` also those that it ignores, so that the compiler names every follower when an event is
-/// added.
+/// Who follows events names those that it wants; the auditor names all, so that the compiler asks it about a new one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A request was submitted to the device.

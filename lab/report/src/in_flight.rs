@@ -149,23 +149,7 @@ impl<T: Default, C: Default> InFlight<T, C> {
                 self.ended = Some(txn);
                 Some(Change::Ended { txn, end, paused })
             }
-            Event::Submitted { .. }
-            | Event::Admitted { .. }
-            | Event::PageFromMemory { .. }
-            | Event::PageInSeries { .. }
-            | Event::PageDropped { .. }
-            | Event::EntryLookedUp { .. }
-            | Event::EntryArrived { .. }
-            | Event::Evicted { .. }
-            | Event::BusTaken { .. }
-            | Event::ArrayEnded { .. }
-            | Event::Completed { .. }
-            | Event::VictimChosen { .. }
-            | Event::Unmapped { .. }
-            | Event::SlcOpened { .. }
-            | Event::Padded { .. }
-            | Event::Mapped { .. }
-            | Event::Erased { .. } => None,
+            _ => None,
         }
     }
 

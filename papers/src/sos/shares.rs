@@ -108,27 +108,7 @@ impl Counter for Shares {
                     self.idle += usize::from(self.work[unit] == 0);
                 }
             }
-            Event::Submitted { .. }
-            | Event::Admitted { .. }
-            | Event::PageFromMemory { .. }
-            | Event::PageInSeries { .. }
-            | Event::PageDropped { .. }
-            | Event::EntryLookedUp { .. }
-            | Event::EntryArrived { .. }
-            | Event::Evicted { .. }
-            | Event::Moved { .. }
-            | Event::Estimated { .. }
-            | Event::BusTaken { .. }
-            | Event::ArrayStarted { .. }
-            | Event::ArrayEnded { .. }
-            | Event::Paused { .. }
-            | Event::Completed { .. }
-            | Event::VictimChosen { .. }
-            | Event::Unmapped { .. }
-            | Event::SlcOpened { .. }
-            | Event::Padded { .. }
-            | Event::Mapped { .. }
-            | Event::Erased { .. } => {}
+            _ => {}
         }
     }
 

@@ -14,7 +14,6 @@ mod citations;
 mod crates;
 mod docs;
 mod finding;
-mod followers;
 mod imports;
 mod maps;
 mod programs;
@@ -79,11 +78,6 @@ const RULES: &[Rule] = &[
         name: "toolchain",
         asks: "rust-toolchain.toml names the version of Rust that the crates ask for",
         check: toolchain::check,
-    },
-    Rule {
-        name: "followers",
-        asks: "a `match` over device events lists those it ignores: no wildcard",
-        check: followers::check,
     },
     Rule { name: "test-programs", asks: "a crate has one program of integration tests", check: programs::check },
     Rule { name: "words", asks: "no machine paths, unfinished-work markers or ignored tests", check: words::check },

@@ -156,23 +156,7 @@ impl Tracker {
                 }
             }
             Event::Ended { txn, end, .. } => self.ended(txn, end, at),
-            Event::Submitted { .. }
-            | Event::PageInSeries { .. }
-            | Event::PageDropped { .. }
-            | Event::EntryLookedUp { .. }
-            | Event::EntryArrived { .. }
-            | Event::Evicted { .. }
-            | Event::Moved { .. }
-            | Event::Estimated { .. }
-            | Event::ArrayEnded { .. }
-            | Event::Paused { .. }
-            | Event::Completed { .. }
-            | Event::VictimChosen { .. }
-            | Event::Unmapped { .. }
-            | Event::SlcOpened { .. }
-            | Event::Padded { .. }
-            | Event::Mapped { .. }
-            | Event::Erased { .. } => {}
+            _ => {}
         }
     }
 

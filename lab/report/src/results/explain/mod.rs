@@ -208,26 +208,7 @@ impl Explainer {
                     history.done_ns = Some(now);
                 }
             }
-            Event::PageInSeries { .. }
-            | Event::PageDropped { .. }
-            | Event::EntryLookedUp { .. }
-            | Event::EntryArrived { .. }
-            | Event::Evicted { .. }
-            | Event::Queued { .. }
-            | Event::Moved { .. }
-            | Event::Estimated { .. }
-            | Event::Dispatched { .. }
-            | Event::BusTaken { .. }
-            | Event::ArrayStarted { .. }
-            | Event::ArrayEnded { .. }
-            | Event::Paused { .. }
-            | Event::Ended { .. }
-            | Event::VictimChosen { .. }
-            | Event::Unmapped { .. }
-            | Event::SlcOpened { .. }
-            | Event::Padded { .. }
-            | Event::Mapped { .. }
-            | Event::Erased { .. } => {}
+            _ => {}
         }
     }
 
