@@ -52,7 +52,8 @@ fn lines(count: u64) -> String {
 
 #[test]
 fn kept_requests_are_those_of_a_source() {
-    let iolog = "fio version 2 iolog\nd add\nd open\nd write 0 4096\nd trim 8192 65536\nd sync 0 0\nd read 4096 512\nd close\n";
+    let iolog =
+        "fio version 2 iolog\nd add\nd open\nd write 0 4096\nd trim 8192 65536\nd sync 0 0\nd read 4096 512\nd close\n";
     for (suffix, text, keys) in [(".ascii", lines(40_000), ANYTHING), (".iolog", iolog.to_owned(), "speedup = 3")] {
         let (_file, plan) = trace(suffix, &text, keys);
         let directly = read(TraceReader::open(&plan).expect("a trace").expect("of the flow"));

@@ -1,7 +1,5 @@
 //! The table of all results: a row for each run, scheduler, flow and kind of request, with the axes as columns.
 
-use std::collections::BTreeMap;
-
 use rayon::prelude::*;
 use toml::Value;
 
@@ -11,29 +9,40 @@ use super::file::Sweep;
 use super::plan::Plan;
 use flashlane_outputs::Store;
 use flashlane_report::results::export::RESPONSE_COLUMNS;
-use flashlane_report::results::{FlowStats, Frame, FrameColumn, FrameValues, ResponseStats, SchedulerResult, Summary};
+use flashlane_report::results::{
+    FlowResult, FlowStats, Frame, FrameColumn, FrameValues, ResponseStats, SchedulerResult, Summary,
+};
 use flashlane_sim::RunError;
 
-/// Columns after those of [`RESPONSE_COLUMNS`].
-const OTHERS: [&str; 11] = [
-    "slowdown",
-    "rejected",
-    "makespan_ns",
-    "fairness",
-    "max_slowdown",
-    "weighted_speedup",
-    "chip_utilisation",
-    "channel_utilisation",
-    "write_amplification",
-    "gc_erases",
-    "gc_moves",
+/// A figure of all kinds of requests together: of a flow, or of all flows.
+type OfAll = fn(&SchedulerResult, Option<&FlowResult>, &FlowStats) -> Option<f64>;
+
+/// Columns after those of [`RESPONSE_COLUMNS`]: each with its name and its value.
+const OTHERS: [(&str, OfAll); 11] = [
+    ("slowdown", |_, flow, _| flow?.slowdown),
+    ("rejected", |_, _, figures| Some(figures.rejected as f64)),
+    ("makespan_ns", |_, _, figures| Some(figures.makespan_ns as f64)),
+    ("fairness", |run, flow, _| Some(together(run, flow)?.fairness.as_ref()?.fairness)),
+    ("max_slowdown", |run, flow, _| Some(together(run, flow)?.fairness.as_ref()?.max_slowdown)),
+    ("weighted_speedup", |run, flow, _| Some(together(run, flow)?.fairness.as_ref()?.weighted_speedup)),
+    ("chip_utilisation", |run, flow, _| Some(together(run, flow)?.device.chip_utilisation)),
+    ("channel_utilisation", |run, flow, _| Some(together(run, flow)?.device.channel_utilisation)),
+    ("write_amplification", |run, flow, _| together(run, flow)?.device.write_amplification),
+    ("gc_erases", |run, flow, _| Some(together(run, flow)?.device.gc.erases as f64)),
+    ("gc_moves", |run, flow, _| Some(together(run, flow)?.device.gc.moves as f64)),
 ];
+
+/// The run in the row of all flows together.
+fn together<'a>(run: &'a SchedulerResult, flow: Option<&FlowResult>) -> Option<&'a SchedulerResult> {
+    flow.is_none().then_some(run)
+}
+
 /// Columns of figures, in their order.
 pub(super) const FIGURES: [&str; 24] = {
-    let mut all = [OTHERS[0]; 24];
+    let mut all = [OTHERS[0].0; 24];
     let mut i = 0;
     while i < all.len() {
-        all[i] = if i < RESPONSE_COLUMNS.len() { RESPONSE_COLUMNS[i].0 } else { OTHERS[i - RESPONSE_COLUMNS.len()] };
+        all[i] = if i < RESPONSE_COLUMNS.len() { RESPONSE_COLUMNS[i].0 } else { OTHERS[i - RESPONSE_COLUMNS.len()].0 };
         i += 1;
     }
     all
@@ -60,7 +69,8 @@ struct Row {
     /// `None` for all flows together.
     flow: Option<String>,
     op: &'static str,
-    figures: BTreeMap<&'static str, f64>,
+    /// In the order of [`FIGURES`].
+    figures: Vec<Option<f64>>,
 }
 
 impl Plan {
@@ -97,8 +107,8 @@ impl Plan {
         columns.push(text("scheduler", |row| Some(row.scheduler.clone())));
         columns.push(text("flow", |row| row.flow.clone()));
         columns.push(text("op", |row| Some(row.op.to_owned())));
-        for name in FIGURES {
-            let figures = rows.iter().map(|row| row.figures.get(name).copied());
+        for (i, name) in FIGURES.into_iter().enumerate() {
+            let figures = rows.iter().map(|row| row.figures[i]);
             let values = match WHOLE.contains(&name) {
                 true => FrameValues::Whole(figures.map(|figure| figure.map(|n| n as i64)).collect()),
                 false => FrameValues::Number(figures.collect()),
@@ -139,64 +149,31 @@ fn axis_values(axis: &Axis, values: impl Iterator<Item = Value>) -> FrameValues 
 
 /// The rows of one run.
 fn rows(summary: &Summary) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for run in &summary.schedulers {
-        push(&mut rows, run, None, &run.total, together(run));
-        for flow in &run.flows {
-            let own = flow.slowdown.map(|slowdown| ("slowdown", slowdown));
-            push(&mut rows, run, Some(&flow.name), &flow.figures, own.into_iter().collect());
-        }
-    }
-    rows
+    let of_run = |run: &SchedulerResult| {
+        std::iter::once(None).chain(run.flows.iter().map(Some)).flat_map(|flow| rows_of(run, flow)).collect::<Vec<_>>()
+    };
+    summary.schedulers.iter().flat_map(of_run).collect()
 }
 
-/// What belongs to all flows together.
-fn together(run: &SchedulerResult) -> BTreeMap<&'static str, f64> {
-    let (device, fairness) = (&run.device, run.fairness.as_ref());
-    [
-        ("fairness", fairness.map(|f| f.fairness)),
-        ("max_slowdown", fairness.map(|f| f.max_slowdown)),
-        ("weighted_speedup", fairness.map(|f| f.weighted_speedup)),
-        ("chip_utilisation", Some(device.chip_utilisation)),
-        ("channel_utilisation", Some(device.channel_utilisation)),
-        ("write_amplification", device.write_amplification),
-        ("gc_erases", Some(device.gc.erases as f64)),
-        ("gc_moves", Some(device.gc.moves as f64)),
-    ]
-    .into_iter()
-    .filter_map(|(name, figure)| Some((name, figure?)))
-    .collect()
-}
-
-/// Adds a row for each kind of request that completed; the row of all kinds also has `own`.
-fn push(
-    rows: &mut Vec<Row>,
-    run: &SchedulerResult,
-    flow: Option<&str>,
-    figures: &FlowStats,
-    own: BTreeMap<&'static str, f64>,
-) {
+/// A row for each kind of request that completed, and for all together.
+fn rows_of(run: &SchedulerResult, flow: Option<&FlowResult>) -> Vec<Row> {
+    let figures = flow.map_or(&run.total, |flow| &flow.figures);
     let kinds = [("all", figures.all.as_ref()), ("read", figures.read.as_ref()), ("write", figures.write.as_ref())];
     let commands = figures.commands.iter().flat_map(|commands| commands.kinds());
-    for (op, responses) in kinds.into_iter().chain(commands.map(|(op, responses)| (op, Some(responses)))) {
-        if op != "all" && responses.is_none() {
-            continue;
-        }
-        let mut row: BTreeMap<&'static str, f64> = responses.map(response).into_iter().flatten().collect();
-        if op == "all" {
-            row.extend([("rejected", figures.rejected as f64), ("makespan_ns", figures.makespan_ns as f64)]);
-            row.extend(&own);
-        }
-        rows.push(Row { scheduler: run.name.clone(), flow: flow.map(str::to_owned), op, figures: row });
-    }
-}
-
-fn response(f: &ResponseStats) -> impl Iterator<Item = (&'static str, f64)> {
-    RESPONSE_COLUMNS.into_iter().filter_map(|(name, value)| Some((name, value(f)?)))
+    let kinds = kinds.into_iter().chain(commands.map(|(op, responses)| (op, Some(responses))));
+    let row = |(op, responses): (&'static str, Option<&ResponseStats>)| {
+        let of_kind = RESPONSE_COLUMNS.map(|(_, value)| responses.and_then(value));
+        let of_all = OTHERS.map(|(_, value)| value(run, flow, figures).filter(|_| op == "all"));
+        let flow = flow.map(|flow| flow.name.clone());
+        Row { scheduler: run.name.clone(), flow, op, figures: of_kind.into_iter().chain(of_all).collect() }
+    };
+    kinds.filter(|(op, responses)| *op == "all" || responses.is_some()).map(row).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use flashlane_scenario::Scenario;
     use flashlane_sim::{Options, compare};
@@ -223,7 +200,9 @@ mod tests {
                 let of = |row: &&Row| row.scheduler == run.name && row.flow.as_deref() == flow && row.op == op;
                 let found: Vec<&Row> = rows.iter().filter(of).collect();
                 assert!(found.len() <= 1, "{} {flow:?} {op}", run.name);
-                found.first().map(|row| &row.figures)
+                found
+                    .first()
+                    .map(|row| FIGURES.into_iter().zip(row.figures.iter().copied()).collect::<BTreeMap<_, _>>())
             };
             let fairness = run.fairness.as_ref().expect("two flows");
             let device = &run.device;
@@ -240,21 +219,21 @@ mod tests {
                 ("rejected", run.total.rejected as f64),
                 ("makespan_ns", run.total.makespan_ns as f64),
             ] {
-                assert_eq!(together.get(name), Some(&value), "{name}");
+                assert_eq!(together[name], Some(value), "{name}");
             }
-            assert_eq!(together.get("slowdown"), None);
+            assert_eq!(together["slowdown"], None);
             for flow in &run.flows {
                 let own = row(Some(&flow.name), "all").expect("a row");
-                assert_eq!(own.get("slowdown").copied(), flow.slowdown);
-                assert!(flow.slowdown.is_some() && OTHERS[3..].iter().all(|name| !own.contains_key(name)));
+                assert_eq!(own["slowdown"], flow.slowdown);
+                assert!(flow.slowdown.is_some() && OTHERS[3..].iter().all(|(name, _)| own[name].is_none()));
                 let kinds = [("read", &flow.figures.read), ("write", &flow.figures.write), ("all", &flow.figures.all)];
                 for (op, figures) in kinds {
                     let row = row(Some(&flow.name), op);
                     assert_eq!(row.is_some(), figures.is_some(), "{op}");
                     let (Some(row), Some(figures)) = (row, figures) else { continue };
-                    assert_eq!(row.get("mean_ns"), Some(&figures.mean_ns));
-                    assert_eq!(row.get("p99_ns"), Some(&(figures.p99_ns as f64)));
-                    assert_eq!(row.get("requests"), Some(&(figures.requests as f64)));
+                    assert_eq!(row["mean_ns"], Some(figures.mean_ns));
+                    assert_eq!(row["p99_ns"], Some(figures.p99_ns as f64));
+                    assert_eq!(row["requests"], Some(figures.requests as f64));
                 }
             }
         }

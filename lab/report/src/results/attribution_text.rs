@@ -2,7 +2,7 @@
 
 use super::attribution::{Attribution, Measure, NoShares};
 use super::format::{faster, or_dash, signed, time};
-use super::table::{section, table};
+use super::listed::{section, table};
 use flashlane_outputs::shown::escaped;
 
 /// The attribution as text for the terminal.

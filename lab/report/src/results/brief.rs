@@ -4,10 +4,11 @@
 
 use super::flow_stats::ResponseStats;
 use super::format::{Sense, number, or_dash, relative, share, time};
+use super::listed::{Listed, listed};
 use super::over_seeds::SeedRange;
 use super::replications::{RequestKind, SeedMeasure};
 use super::summary::{SchedulerResult, Summary};
-use super::table::{self, asked, end, section, table};
+use super::table::{self, asked, end};
 use super::verdict::Verdict;
 use flashlane_outputs::shown::escaped;
 
@@ -21,7 +22,7 @@ const NAME: usize = 12;
 pub fn render(summary: &Summary, full: bool) -> String {
     let mut text = self::verdict(summary, full);
     if !summary.schedulers.is_empty() {
-        section(&mut text, &title(summary), rows(summary));
+        rows(summary).section(&mut text, &title(summary));
         text.push_str(&table::too_few(summary));
         text.push_str(&decisions(summary));
         text.push_str(&over_seeds(summary));
@@ -62,87 +63,53 @@ fn title(summary: &Summary) -> String {
     )
 }
 
-/// What the table has for each scheduler beside its name and its load: which of these depends on the flows.
-#[derive(Clone, Copy)]
-struct Shape {
-    /// Several schedulers: the change against the one compared with.
-    compared: bool,
-    /// A mean and a p99 for each flow; else for reads and for writes.
-    by_flow: bool,
-    /// Slowdowns: of each flow, or how fair they are.
-    alone: bool,
-    /// More flows than have columns of their own: then p99 is that of all requests.
-    many: bool,
-    /// How far the mean is from what no scheduler can beat.
-    ceiling: bool,
-}
-
-fn rows(summary: &Summary) -> comfy_table::Table {
+/// A row for each scheduler: with several flows a mean and a p99 for each, else for reads and for writes.
+fn rows(summary: &Summary) -> Listed<'_, &SchedulerResult> {
     let (runs, flows) = (&summary.schedulers, &summary.flows);
-    let shape = Shape {
-        compared: runs.len() > 1,
-        by_flow: (2..=FLOWS).contains(&flows.len()),
-        alone: runs.iter().any(|run| run.flows.iter().any(|flow| flow.slowdown.is_some())),
-        many: flows.len() > FLOWS,
-        ceiling: runs.iter().any(|run| run.ceiling.is_some()),
-    };
-    let mut header: Vec<String> = ["scheduler", "offered", "served"].map(String::from).into();
-    // Of two flows together a mean says little; each has its own.
-    header.extend((!shape.by_flow).then(|| "mean".into()));
-    header.extend(shape.many.then(|| "p99".into()));
-    header.extend(shape.compared.then(|| "Δ mean".into()));
-    header.extend(shape.ceiling.then(|| "x bound".into()));
-    let tenants = if shape.by_flow {
-        short(&flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>())
-    } else {
-        vec!["reads".to_owned(), "writes".to_owned()]
-    };
-    for tenant in tenants {
-        header.push(tenant);
-        header.extend((!shape.many).then(|| "p99".into()));
-        header.extend((shape.by_flow && shape.alone).then(|| "slowdown".into()));
-    }
-    if shape.alone && !shape.by_flow {
-        header.extend(["F", "max slowdown"].map(String::from));
-    }
-    header.extend(["busy", "WA"].map(String::from));
-    let mut table = table(header);
-    for run in runs {
-        table.add_row(row(summary, run, shape));
-    }
-    table
-}
-
-fn row(summary: &Summary, run: &SchedulerResult, shape: Shape) -> Vec<String> {
+    let by_flow = (2..=FLOWS).contains(&flows.len());
+    let has_alone = runs.iter().any(|run| run.flows.iter().any(|flow| flow.slowdown.is_some()));
+    // More flows than have columns of their own: then p99 is that of all requests.
+    let many = flows.len() > FLOWS;
     let mean = |figures: &Option<ResponseStats>| or_dash(figures.as_ref(), |f| time(f.mean_ns));
     let p99 = |figures: &Option<ResponseStats>| or_dash(figures.as_ref(), |f| time(f.p99_ns as f64));
-    let all = &run.total.all;
-    let rate = |of: fn(&ResponseStats) -> Option<f64>| or_dash(all.as_ref().and_then(of), number);
-    let mut row = vec![run.label(), rate(|f| f.offered_iops), rate(|f| f.iops)];
-    row.extend((!shape.by_flow).then(|| mean(all)));
-    row.extend(shape.many.then(|| p99(all)));
-    if shape.compared {
-        let changed = run.change_percent.as_ref().and_then(|c| c.all.as_ref()?.mean);
-        row.push(or_dash(changed, |c| relative(c, Sense::Time)));
-    }
-    row.extend(shape.ceiling.then(|| or_dash(run.ceiling.and_then(|gap| gap.own()), |gap| format!("{gap:.2}"))));
-    if shape.by_flow {
-        for flow in &run.flows {
-            row.extend([mean(&flow.figures.all), p99(&flow.figures.all)]);
-            row.extend(shape.alone.then(|| or_dash(flow.slowdown, number)));
-        }
+    let rate = |run: &SchedulerResult, of: fn(&ResponseStats) -> Option<f64>| {
+        or_dash(run.total.all.as_ref().and_then(of), number)
+    };
+    let list = listed(runs)
+        .column("scheduler", |run| run.label())
+        .column("offered", move |run| rate(run, |f| f.offered_iops))
+        .column("served", move |run| rate(run, |f| f.iops))
+        // Of two flows together a mean says little; each has its own.
+        .columns_if(!by_flow, |list| list.column("mean", move |run| mean(&run.total.all)))
+        .columns_if(many, |list| list.column("p99", move |run| p99(&run.total.all)))
+        .columns_if(runs.len() > 1, |list| {
+            let changed = |run: &SchedulerResult| run.change_percent.as_ref().and_then(|c| c.all.as_ref()?.mean);
+            list.column("Δ mean", move |run| or_dash(changed(run), |c| relative(c, Sense::Time)))
+        })
+        .columns_if(runs.iter().any(|run| run.ceiling.is_some()), |list| {
+            list.column("x bound", |run| or_dash(run.ceiling.and_then(|gap| gap.own()), |gap| format!("{gap:.2}")))
+        });
+    let list = if by_flow {
+        let names = short(&flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>());
+        names.into_iter().enumerate().fold(list, |list, (i, name)| {
+            list.column(name, move |run| mean(&run.flows[i].figures.all))
+                .column("p99", move |run| p99(&run.flows[i].figures.all))
+                .columns_if(has_alone, |list| {
+                    list.column("slowdown", move |run| or_dash(run.flows[i].slowdown, number))
+                })
+        })
     } else {
-        for figures in [&run.total.read, &run.total.write] {
-            row.push(mean(figures));
-            row.extend((!shape.many).then(|| p99(figures)));
-        }
-        if shape.alone {
-            let fairness = run.fairness.as_ref();
-            row.extend([or_dash(fairness, |f| number(f.fairness)), or_dash(fairness, |f| number(f.max_slowdown))]);
-        }
-    }
-    row.extend([share(run.device.chip_utilisation), table::write_amplification(summary, run)]);
-    row
+        list.column("reads", move |run| mean(&run.total.read))
+            .columns_if(!many, |list| list.column("p99", move |run| p99(&run.total.read)))
+            .column("writes", move |run| mean(&run.total.write))
+            .columns_if(!many, |list| list.column("p99", move |run| p99(&run.total.write)))
+            .columns_if(has_alone, |list| {
+                list.column("F", |run| or_dash(run.fairness.as_ref(), |f| number(f.fairness)))
+                    .column("max slowdown", |run| or_dash(run.fairness.as_ref(), |f| number(f.max_slowdown)))
+            })
+    };
+    list.column("busy", |run| share(run.device.chip_utilisation))
+        .column("WA", |run| table::write_amplification(summary, run))
 }
 
 /// Names that fit the titles of columns: of long ones the middle is left out, and those that would then be alike are whole.

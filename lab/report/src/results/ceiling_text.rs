@@ -1,7 +1,8 @@
 //! Ceilings as text, for the terminal and the report.
 
-use super::ceiling::{Ceiling, CeilingBound};
+use super::ceiling::{Ceiling, CeilingBound, CeilingGap};
 use super::format::{or_dash, time};
+use super::listed::{Listed, listed};
 use super::summary::SchedulerResult;
 use flashlane_outputs::shown::escaped;
 
@@ -28,33 +29,19 @@ fn bounds(ceiling: &Ceiling, every_write: bool) -> String {
     bounds.join(", or below ")
 }
 
-/// What [`figures`] are of.
-pub(super) const FIGURES: [&str; 9] = [
-    "scheduler",
-    "mean / static",
-    "mean / free",
-    "p99 / static (loose)",
-    "p99 / free (loose)",
-    "p99.9 / static (loose)",
-    "p99.9 / free (loose)",
-    "max / static",
-    "max / free",
-];
-
 /// Figures of the schedulers over the bounds on them.
-pub(super) fn figures(runs: &[SchedulerResult]) -> Vec<Vec<String>> {
-    let of = |run: &SchedulerResult| {
-        let gap = run.ceiling?;
-        let gaps = [
-            [gap.mean_static, gap.mean_free],
-            [gap.p99_static, gap.p99_free],
-            [gap.p99_9_static, gap.p99_9_free],
-            [gap.worst_static, gap.worst_free],
-        ];
-        let shown = gaps.as_flattened().iter().map(|&gap| or_dash(gap, |gap| format!("{gap:.3}")));
-        Some(core::iter::once(run.label()).chain(shown).collect())
-    };
-    runs.iter().filter_map(of).collect()
+pub(super) fn figures(runs: &[SchedulerResult]) -> Listed<'_, (&SchedulerResult, CeilingGap)> {
+    let shown = |gap: Option<f64>| or_dash(gap, |gap| format!("{gap:.3}"));
+    listed(runs.iter().filter_map(|run| Some((run, run.ceiling?))))
+        .column("scheduler", |(run, _)| run.label())
+        .column("mean / static", move |(_, gap)| shown(gap.mean_static))
+        .column("mean / free", move |(_, gap)| shown(gap.mean_free))
+        .column("p99 / static (loose)", move |(_, gap)| shown(gap.p99_static))
+        .column("p99 / free (loose)", move |(_, gap)| shown(gap.p99_free))
+        .column("p99.9 / static (loose)", move |(_, gap)| shown(gap.p99_9_static))
+        .column("p99.9 / free (loose)", move |(_, gap)| shown(gap.p99_9_free))
+        .column("max / static", move |(_, gap)| shown(gap.worst_static))
+        .column("max / free", move |(_, gap)| shown(gap.worst_free))
 }
 
 /// How far each scheduler is from the bounds, in words: its label and the words.

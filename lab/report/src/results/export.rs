@@ -4,7 +4,8 @@
 
 use super::flow_stats::{FlowStats, ResponseStats};
 use super::format::{Sense, number, or_dash, relative, share, time};
-use super::summary::Summary;
+use super::listed::listed;
+use super::summary::{SchedulerResult, Summary};
 
 /// A column of a table: its name, and its value; `None` where there is none. Whole numbers are exact up to 2^53.
 pub type ResponseColumn = (&'static str, fn(&ResponseStats) -> Option<f64>);
@@ -64,36 +65,25 @@ fn optional(value: Option<f64>) -> String {
 
 /// A Markdown table: a row for each scheduler, with the mean response time and slowdown of each flow where there are several.
 pub fn markdown(summary: &Summary) -> String {
-    let several = summary.flows.len() > 1;
-    let mut head: Vec<String> = ["scheduler", "served IOPS", "mean", "p99", "Δ mean"].map(String::from).into();
-    for flow in summary.flows.iter().filter(|_| several) {
-        head.extend([cell(&flow.name), format!("slowdown of {}", cell(&flow.name))]);
+    let all = |run: &&SchedulerResult, show: fn(&ResponseStats) -> String| or_dash(run.total.all.as_ref(), show);
+    let mut list = listed(&summary.schedulers)
+        .column("scheduler", |run| cell(&run.name))
+        .column("served IOPS", move |run| all(run, |f| or_dash(f.iops, number)))
+        .column("mean", move |run| all(run, |f| time(f.mean_ns)))
+        .column("p99", move |run| all(run, |f| time(f.p99_ns as f64)))
+        .column("Δ mean", |run| {
+            let changed = run.change_percent.as_ref().and_then(|change| change.all.as_ref()?.mean);
+            or_dash(changed, |changed| relative(changed, Sense::Time))
+        });
+    for (i, flow) in summary.flows.iter().enumerate().filter(|_| summary.flows.len() > 1) {
+        let mean = move |run: &&SchedulerResult| or_dash(run.flows[i].figures.all.as_ref(), |f| time(f.mean_ns));
+        list = list
+            .column(cell(&flow.name), mean)
+            .column(format!("slowdown of {}", cell(&flow.name)), move |run| or_dash(run.flows[i].slowdown, number));
     }
-    head.extend(["chips busy", "write amplification"].map(String::from));
-    let mut text = row(&head);
-    text.push_str(&format!("|---|{}\n", "---:|".repeat(head.len() - 1)));
-    for run in &summary.schedulers {
-        let all = run.total.all.as_ref();
-        let changed = run.change_percent.as_ref().and_then(|change| change.all.as_ref()?.mean);
-        let mut cells = vec![
-            cell(&run.name),
-            or_dash(all.and_then(|f| f.iops), number),
-            or_dash(all, |f| time(f.mean_ns)),
-            or_dash(all, |f| time(f.p99_ns as f64)),
-            or_dash(changed, |changed| relative(changed, Sense::Time)),
-        ];
-        for flow in run.flows.iter().filter(|_| several) {
-            cells.push(or_dash(flow.figures.all.as_ref(), |f| time(f.mean_ns)));
-            cells.push(or_dash(flow.slowdown, number));
-        }
-        cells.extend([share(run.device.chip_utilisation), or_dash(run.device.write_amplification, number)]);
-        text.push_str(&row(&cells));
-    }
-    text
-}
-
-fn row(cells: &[String]) -> String {
-    format!("| {} |\n", cells.join(" | "))
+    list.column("chips busy", |run| share(run.device.chip_utilisation))
+        .column("write amplification", |run| or_dash(run.device.write_amplification, number))
+        .markdown()
 }
 
 /// A name inside a cell: nothing in it is markup.

@@ -27,6 +27,7 @@ mod flow_stats;
 pub mod format;
 mod frame;
 mod host;
+mod listed;
 mod memory;
 mod over_seeds;
 mod paired;

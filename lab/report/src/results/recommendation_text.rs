@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::format::{Sense, count, faster_than, or_dash, relative, time};
+use super::listed::{section, table};
 use super::recommendation::{Failed, Judged, Recommendation, Response, Role, RunStats};
-use super::table::{section, table};
 use flashlane_outputs::shown::escaped;
 
 /// The longest name that heads a column.

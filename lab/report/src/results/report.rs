@@ -83,9 +83,10 @@ pub fn html(summary: &Summary, activity: &[Activity], command: &str) -> String {
     let attribution = summary.attribution.as_ref().map(|made| Value::from(Serde(Waterfalls::of(made))));
     let ceiling = summary.ceiling.as_ref().map(|ceiling| {
         let runs = &summary.schedulers;
-        let (gaps, figures) = (ceiling_text::gaps(runs), ceiling_text::figures(runs));
-        let notes = ceiling.notes.clone();
-        context! { title => ceiling_text::title(ceiling), notes, gaps, columns => ceiling_text::FIGURES, figures }
+        let (gaps, table) = (ceiling_text::gaps(runs), ceiling_text::figures(runs));
+        let (notes, columns) = (ceiling.notes.clone(), table.heads().into_iter().map(String::from).collect::<Vec<_>>());
+        let figures: Vec<Vec<String>> = table.cells().collect();
+        context! { title => ceiling_text::title(ceiling), notes, gaps, columns, figures }
     });
     let light = light::light(summary);
     let (preset, changes) = summary.made_by.preset_and_changes();

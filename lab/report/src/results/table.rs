@@ -2,15 +2,18 @@
 //!
 //! Stacked sections, one row per scheduler in each, so that everything fits 120 columns. Made from the summary alone.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-
 use super::ceiling_text;
+use super::estimation::EstimateStats;
 use super::flow_stats::ResponseStats;
 use super::format::{NONE, Sense, count, number, or_dash, relative, share, time};
-use super::host::LatencyStats;
-use super::paired::PairStats;
-use super::summary::{ResponseChange, SchedulerResult, Summary};
+use super::host::{HostStats, LatencyStats};
+use super::listed::{Listed, listed};
+use super::paired::{PairStats, SlackDistribution};
+use super::summary::{
+    AmplificationByCause, Change, FairnessStats, FlowResult, ResponseChange, SchedulerResult, SlcStats, Summary,
+};
 use super::verdict::is_too_few_to_tell;
+use super::waiting_writes::WaitingWrites;
 use flashlane_outputs::shown::escaped;
 
 /// Schedulers side by side in the table of slowdowns; further ones continue below.
@@ -24,25 +27,26 @@ pub fn render(summary: &Summary) -> String {
     if !runs.is_empty() {
         let with_commands = runs.iter().any(|run| run.total.commands.is_some());
         let title = if with_commands { "All reads and writes" } else { "All requests" };
-        section(&mut text, title, response(runs, |run| &run.total.all, |c| c.all.as_ref()));
+        response(runs, |run| &run.total.all, |c| c.all.as_ref()).section(&mut text, title);
         // With one direction only, its rows would repeat those of all requests.
         let both = runs.iter().any(|run| run.total.read.is_some()) && runs.iter().any(|run| run.total.write.is_some());
         if both {
-            section(&mut text, "Reads", response(runs, |run| &run.total.read, |c| c.read.as_ref()));
-            section(&mut text, "Writes", response(runs, |run| &run.total.write, |c| c.write.as_ref()));
+            response(runs, |run| &run.total.read, |c| c.read.as_ref()).section(&mut text, "Reads");
+            response(runs, |run| &run.total.write, |c| c.write.as_ref()).section(&mut text, "Writes");
         }
-        section(&mut text, "Throughput: requests per second and MB/s", throughput(runs, both));
+        throughput(runs, both).section(&mut text, "Throughput: requests per second and MB/s");
         if runs.iter().any(|run| run.paired.is_some()) {
-            section(&mut text, &format!("Request by request against {}", summary.baseline), pairs(runs));
+            pairs(runs).section(&mut text, &format!("Request by request against {}", summary.baseline));
         }
-        section(&mut text, "Requests that the scheduler's mechanisms touched", touched(runs));
+        touched(runs).section(&mut text, "Requests that the scheduler's mechanisms touched");
         text.push_str(&asked(summary));
         if runs.iter().any(|run| run.ceiling.is_some()) {
-            section(&mut text, "Response times over what no scheduler can beat", ceiling_gaps(runs));
+            let title = "Response times over what no scheduler can beat";
+            ceiling_text::figures(runs).section(&mut text, title);
         }
         devices(&mut text, summary);
         if runs.iter().any(|run| run.fairness.is_some()) {
-            section(&mut text, "Fairness", fairness(runs));
+            fairness(runs).section(&mut text, "Fairness");
         }
         if summary.flows.len() > 1 {
             flows(&mut text, summary);
@@ -56,7 +60,7 @@ pub fn render(summary: &Summary) -> String {
 pub(super) fn asked(summary: &Summary) -> String {
     let (mut text, runs) = (String::new(), &summary.schedulers);
     if runs.iter().any(|run| run.total.commands.is_some()) {
-        section(&mut text, "Trims, write zeroes and flushes", commands(runs));
+        commands(runs).section(&mut text, "Trims, write zeroes and flushes");
     }
     if let Some(ceiling) = &summary.ceiling {
         text.push_str(&format!("{}\n", ceiling_text::title(ceiling)));
@@ -69,13 +73,13 @@ pub(super) fn asked(summary: &Summary) -> String {
         text.push('\n');
     }
     if runs.iter().any(|run| run.estimation.is_some()) {
-        section(&mut text, "Estimated against actual response time of the transactions", estimation(runs));
+        estimation(runs).section(&mut text, "Estimated against actual response time of the transactions");
     }
     if runs.iter().any(|run| run.slack.is_some()) {
-        section(&mut text, "Actual slack of the transactions of reads and of writes", slack(runs));
+        slack(runs).section(&mut text, "Actual slack of the transactions of reads and of writes");
     }
     if runs.iter().any(|run| run.host.is_some()) {
-        section(&mut text, "Host: latency as threads see it, mean parts of it, and who got the CPUs", host(runs));
+        host(runs).section(&mut text, "Host: latency as threads see it, mean parts of it, and who got the CPUs");
     }
     text
 }
@@ -86,97 +90,76 @@ pub(super) fn end(summary: &Summary) -> String {
     skipped.chain([conservation(&summary.schedulers)]).collect()
 }
 
-pub(super) fn section(text: &mut String, title: &str, table: Table) {
-    text.push_str(title);
-    text.push('\n');
-    for line in table.lines() {
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text.push('\n');
-}
-
-/// An empty table: first column aligned left, the rest right, two spaces apart.
-pub(super) fn table<S: ToString>(header: impl IntoIterator<Item = S>) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header.into_iter().map(|head| head.to_string()).collect::<Vec<_>>());
-    for (i, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if i == 0 { 2 } else { 0 }, 2));
-        if i > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
-}
-
 fn response<'a>(
     runs: &'a [SchedulerResult],
     figures: impl Fn(&'a SchedulerResult) -> &'a Option<ResponseStats>,
-    changes: impl Fn(&'a super::summary::Change) -> Option<&'a ResponseChange>,
-) -> Table {
-    let compared = runs.len() > 1;
-    let mut header = vec!["scheduler", "mean", "p50", "p95", "p99", "p99.9", "max"];
-    if compared {
-        header.extend(["Δ mean", "Δ p99"]);
-    }
-    let mut table = table(header);
-    for run in runs {
-        let f = figures(run).as_ref();
-        let ns = |get: fn(&ResponseStats) -> u64| or_dash(f, |f| time(get(f) as f64));
-        let mut row = vec![
-            run.label(),
-            or_dash(f, |f| time(f.mean_ns)),
-            ns(|f| f.p50_ns),
-            ns(|f| f.p95_ns),
-            ns(|f| f.p99_ns),
-            ns(|f| f.p99_9_ns),
-            ns(|f| f.max_ns),
-        ];
-        if compared {
-            let change = run.change_percent.as_ref().and_then(&changes);
-            row.extend(
-                [change.and_then(|c| c.mean), change.and_then(|c| c.p99)]
-                    .map(|c| or_dash(c, |c| relative(c, Sense::Time))),
-            );
-        }
-        table.add_row(row);
-    }
-    table
+    changes: impl Fn(&'a Change) -> Option<&'a ResponseChange>,
+) -> Listed<'a, (&'a SchedulerResult, Option<&'a ResponseStats>, Option<&'a ResponseChange>)> {
+    let rows = runs.iter().map(|run| (run, figures(run).as_ref(), run.change_percent.as_ref().and_then(&changes)));
+    listed(rows)
+        .column("scheduler", |(run, ..)| run.label())
+        .column("mean", |(_, f, _)| or_dash(*f, |f| time(f.mean_ns)))
+        .column("p50", |(_, f, _)| ns(*f, |f| f.p50_ns))
+        .column("p95", |(_, f, _)| ns(*f, |f| f.p95_ns))
+        .column("p99", |(_, f, _)| ns(*f, |f| f.p99_ns))
+        .column("p99.9", |(_, f, _)| ns(*f, |f| f.p99_9_ns))
+        .column("max", |(_, f, _)| ns(*f, |f| f.max_ns))
+        .columns_if(runs.len() > 1, |list| {
+            let change = |change: Option<f64>| or_dash(change, |change| relative(change, Sense::Time));
+            list.column("Δ mean", move |(.., c)| change(c.and_then(|c| c.mean)))
+                .column("Δ p99", move |(.., c)| change(c.and_then(|c| c.p99)))
+        })
 }
 
+fn ns(figures: Option<&ResponseStats>, get: fn(&ResponseStats) -> u64) -> String {
+    or_dash(figures, |f| time(get(f) as f64))
+}
+
+/// A row for each run.
+type Runs<'a> = Listed<'a, &'a SchedulerResult>;
+
 /// Requests that move no data: a row for each scheduler and kind.
-fn commands(runs: &[SchedulerResult]) -> Table {
-    let mut table = table(["scheduler", "kind", "requests", "served", "mean", "p50", "p95", "p99", "max"]);
-    for run in runs {
-        for (kind, f) in run.total.commands.iter().flat_map(|commands| commands.kinds()) {
-            let times = [f.p50_ns, f.p95_ns, f.p99_ns, f.max_ns].map(|ns| time(ns as f64));
-            let first = [run.label(), kind.into(), count(f.requests), or_dash(f.iops, number), time(f.mean_ns)];
-            table.add_row(first.into_iter().chain(times));
-        }
-    }
-    table
+fn commands(runs: &[SchedulerResult]) -> Listed<'_, (&SchedulerResult, &'static str, &ResponseStats)> {
+    let kinds = runs.iter().flat_map(|run| {
+        let kinds = run.total.commands.iter().flat_map(|commands| commands.kinds());
+        kinds.map(move |(kind, figures)| (run, kind, figures))
+    });
+    listed(kinds)
+        .column("scheduler", |(run, ..)| run.label())
+        .column("kind", |(_, kind, _)| (*kind).into())
+        .column("requests", |(.., f)| count(f.requests))
+        .column("served", |(.., f)| or_dash(f.iops, number))
+        .column("mean", |(.., f)| time(f.mean_ns))
+        .column("p50", |(.., f)| time(f.p50_ns as f64))
+        .column("p95", |(.., f)| time(f.p95_ns as f64))
+        .column("p99", |(.., f)| time(f.p99_ns as f64))
+        .column("max", |(.., f)| time(f.max_ns as f64))
 }
 
 /// What was offered and what was served, and with both directions of each too.
-fn throughput(runs: &[SchedulerResult], both: bool) -> Table {
-    let compared = runs.len() > 1;
-    let mut header = vec!["scheduler", "offered", "served", "MB/s"];
-    header.extend(compared.then_some("Δ served"));
-    header.extend(["reads offered", "served", "MB/s", "writes offered", "served", "MB/s"].into_iter().filter(|_| both));
-    let mut table = table(header);
-    for run in runs {
-        let rates = |figures: &Option<ResponseStats>| {
-            let rate = |get: fn(&ResponseStats) -> Option<f64>| or_dash(figures.as_ref().and_then(get), number);
-            [rate(|f| f.offered_iops), rate(|f| f.iops), rate(|f| f.mb_per_s)]
-        };
-        let mut row = vec![run.label()];
-        row.extend(rates(&run.total.all));
-        row.extend(compared.then(|| or_none(run.change_percent.as_ref().and_then(|c| c.all.as_ref()?.iops))));
-        row.extend([&run.total.read, &run.total.write].into_iter().filter(|_| both).flat_map(rates));
-        table.add_row(row);
-    }
-    table
+fn throughput(runs: &[SchedulerResult], both: bool) -> Runs<'_> {
+    let rate = |figures: &Option<ResponseStats>, get: fn(&ResponseStats) -> Option<f64>| {
+        or_dash(figures.as_ref().and_then(get), number)
+    };
+    listed(runs)
+        .column("scheduler", |run| run.label())
+        .column("offered", move |run| rate(&run.total.all, |f| f.offered_iops))
+        .column("served", move |run| rate(&run.total.all, |f| f.iops))
+        .column("MB/s", move |run| rate(&run.total.all, |f| f.mb_per_s))
+        .columns_if(runs.len() > 1, |list| list.column("Δ served", |run| changed(run, |c| c.all.as_ref()?.iops)))
+        .columns_if(both, |list| {
+            list.column("reads offered", move |run| rate(&run.total.read, |f| f.offered_iops))
+                .column("served", move |run| rate(&run.total.read, |f| f.iops))
+                .column("MB/s", move |run| rate(&run.total.read, |f| f.mb_per_s))
+                .column("writes offered", move |run| rate(&run.total.write, |f| f.offered_iops))
+                .column("served", move |run| rate(&run.total.write, |f| f.iops))
+                .column("MB/s", move |run| rate(&run.total.write, |f| f.mb_per_s))
+        })
+}
+
+/// A change of an amount.
+fn changed(run: &SchedulerResult, get: fn(&Change) -> Option<f64>) -> String {
+    or_none(run.change_percent.as_ref().and_then(get))
 }
 
 fn or_none(change: Option<f64>) -> String {
@@ -184,48 +167,34 @@ fn or_none(change: Option<f64>) -> String {
 }
 
 /// How requests compare one by one.
-fn pairs(runs: &[SchedulerResult]) -> Table {
-    let mut table = table([
-        "scheduler",
-        "faster",
-        "equal",
-        "slower",
-        "mean gain",
-        "mean gain %",
-        "gain % per request",
-        "p95 gain %",
-    ]);
-    for run in runs {
-        let p = run.paired.as_ref().map(|paired| &paired.all);
-        let part = |get: fn(&PairStats) -> u64| or_dash(p, |p| share(get(p) as f64 / p.requests as f64));
-        table.add_row([
-            run.label(),
-            part(|p| p.faster),
-            part(|p| p.equal),
-            part(|p| p.slower),
-            or_dash(p, |p| signed_time(p.gain_ns)),
-            or_dash(p.and_then(|p| p.improvement_percent), gain),
-            or_dash(p.and_then(|p| p.gain_percent_per_request), gain),
-            or_dash(p.and_then(|p| p.p95_improvement_percent), gain),
-        ]);
-    }
-    table
+fn pairs(runs: &[SchedulerResult]) -> Listed<'_, (&SchedulerResult, Option<&PairStats>)> {
+    let part =
+        |p: Option<&PairStats>, get: fn(&PairStats) -> u64| or_dash(p, |p| share(get(p) as f64 / p.requests as f64));
+    let gain = |p: Option<&PairStats>, get: fn(&PairStats) -> Option<f64>| {
+        or_dash(p.and_then(get), |percent| relative(percent, Sense::Gain))
+    };
+    listed(runs.iter().map(|run| (run, run.paired.as_ref().map(|paired| &paired.all))))
+        .column("scheduler", |(run, _)| run.label())
+        .column("faster", move |(_, p)| part(*p, |p| p.faster))
+        .column("equal", move |(_, p)| part(*p, |p| p.equal))
+        .column("slower", move |(_, p)| part(*p, |p| p.slower))
+        .column("mean gain", |(_, p)| or_dash(*p, |p| signed_time(p.gain_ns)))
+        .column("mean gain %", move |(_, p)| gain(*p, |p| p.improvement_percent))
+        .column("gain % per request", move |(_, p)| gain(*p, |p| p.gain_percent_per_request))
+        .column("p95 gain %", move |(_, p)| gain(*p, |p| p.p95_improvement_percent))
 }
 
 /// Which requests the schedulers' mechanisms touched.
-fn touched(runs: &[SchedulerResult]) -> Table {
-    let mut table = table(["scheduler", "reads overtaking", "writes overtaking", "in pause"]);
-    for run in runs {
+fn touched(runs: &[SchedulerResult]) -> Runs<'_> {
+    let of_all = |run: &SchedulerResult, touched: u64| {
         let measured = run.total.all.as_ref().map_or(0, |f| f.requests);
-        let touched = |count: u64| or_dash((measured > 0).then(|| count as f64 / measured as f64), share);
-        let counts = [run.touched.read_overtaking, run.touched.write_overtaking, run.touched.in_pause];
-        table.add_row(std::iter::once(run.label()).chain(counts.map(touched)));
-    }
-    table
-}
-
-fn gain(percent: f64) -> String {
-    relative(percent, Sense::Gain)
+        or_dash((measured > 0).then(|| touched as f64 / measured as f64), share)
+    };
+    listed(runs)
+        .column("scheduler", |run| run.label())
+        .column("reads overtaking", move |run| of_all(run, run.touched.read_overtaking))
+        .column("writes overtaking", move |run| of_all(run, run.touched.write_overtaking))
+        .column("in pause", move |run| of_all(run, run.touched.in_pause))
 }
 
 fn signed_time(ns: f64) -> String {
@@ -233,77 +202,67 @@ fn signed_time(ns: f64) -> String {
     format!("{sign}{}", time(ns.abs()))
 }
 
-/// All errors but the first two are signed shares of the actual response time; those two have no sign.
-fn estimation(runs: &[SchedulerResult]) -> Table {
-    let mut table = table([
-        "scheduler",
-        "of",
-        "estimated",
-        "actual",
-        "error",
-        "MAPE",
-        "queue",
-        "GC",
-        "interference",
-        "residual",
-        "est. slack",
-        "act. slack",
-    ]);
-    for run in runs {
-        let Some(estimation) = &run.estimation else { continue };
-        for (of, figures) in [("reads", &estimation.read), ("writes", &estimation.write)] {
-            let Some(f) = figures else { continue };
-            let parts = [&f.parts.queue, &f.parts.gc, &f.parts.interference, &f.parts.residual];
-            let mut row = vec![run.label(), of.to_owned(), time(f.estimated_ns), time(f.actual_ns)];
-            row.extend([f.error_percent, f.mape_percent].map(|e| or_dash(e, |e| format!("{} %", number(e)))));
-            row.extend(parts.map(|part| or_none(part.error_percent)));
-            row.extend([f.estimated_slack_ns, f.actual_slack_ns].map(time));
-            table.add_row(row);
-        }
-    }
-    table
+/// A scheduler's figures of reads or of writes.
+type Direction<'a, F> = (&'a SchedulerResult, &'static str, &'a F);
+
+/// Those of every scheduler.
+fn directions<'a, F>(
+    runs: &'a [SchedulerResult],
+    figures: impl Fn(&'a SchedulerResult) -> Option<[&'a Option<F>; 2]>,
+) -> Vec<Direction<'a, F>> {
+    let of = |run| {
+        let figures = figures(run).into_iter().flatten().zip(["reads", "writes"]);
+        figures.filter_map(move |(figures, of)| Some((run, of, figures.as_ref()?)))
+    };
+    runs.iter().flat_map(of).collect()
 }
 
-fn slack(runs: &[SchedulerResult]) -> Table {
-    let mut table = table(["scheduler", "of", "mean", "SD", "p25", "p50", "p75", "p95", "p99", "max", "pages"]);
-    for run in runs {
-        let slack = run.slack.as_ref();
-        for (direction, figures) in
-            [("reads", slack.and_then(|s| s.read.as_ref())), ("writes", slack.and_then(|s| s.write.as_ref()))]
-        {
-            let Some(f) = figures else { continue };
-            let ns = |value: u64| time(value as f64);
-            table.add_row([
-                run.label(),
-                direction.to_string(),
-                time(f.mean_ns),
-                time(f.stdev_ns),
-                ns(f.p25_ns),
-                ns(f.p50_ns),
-                ns(f.p75_ns),
-                ns(f.p95_ns),
-                ns(f.p99_ns),
-                ns(f.max_ns),
-                count(f.transactions),
-            ]);
-        }
-    }
-    table
+/// All errors but the first two are signed shares of the actual response time; those two have no sign.
+fn estimation(runs: &[SchedulerResult]) -> Listed<'_, Direction<'_, EstimateStats>> {
+    let percent = |error: Option<f64>| or_dash(error, |error| format!("{} %", number(error)));
+    listed(directions(runs, |run| run.estimation.as_ref().map(|all| [&all.read, &all.write])))
+        .column("scheduler", |(run, ..)| run.label())
+        .column("of", |(_, of, _)| (*of).into())
+        .column("estimated", |(.., f)| time(f.estimated_ns))
+        .column("actual", |(.., f)| time(f.actual_ns))
+        .column("error", move |(.., f)| percent(f.error_percent))
+        .column("MAPE", move |(.., f)| percent(f.mape_percent))
+        .column("queue", |(.., f)| or_none(f.parts.queue.error_percent))
+        .column("GC", |(.., f)| or_none(f.parts.gc.error_percent))
+        .column("interference", |(.., f)| or_none(f.parts.interference.error_percent))
+        .column("residual", |(.., f)| or_none(f.parts.residual.error_percent))
+        .column("est. slack", |(.., f)| time(f.estimated_slack_ns))
+        .column("act. slack", |(.., f)| time(f.actual_slack_ns))
+}
+
+fn slack(runs: &[SchedulerResult]) -> Listed<'_, Direction<'_, SlackDistribution>> {
+    listed(directions(runs, |run| run.slack.as_ref().map(|all| [&all.read, &all.write])))
+        .column("scheduler", |(run, ..)| run.label())
+        .column("of", |(_, of, _)| (*of).into())
+        .column("mean", |(.., f)| time(f.mean_ns))
+        .column("SD", |(.., f)| time(f.stdev_ns))
+        .column("p25", |(.., f)| time(f.p25_ns as f64))
+        .column("p50", |(.., f)| time(f.p50_ns as f64))
+        .column("p75", |(.., f)| time(f.p75_ns as f64))
+        .column("p95", |(.., f)| time(f.p95_ns as f64))
+        .column("p99", |(.., f)| time(f.p99_ns as f64))
+        .column("max", |(.., f)| time(f.max_ns as f64))
+        .column("pages", |(.., f)| count(f.transactions))
 }
 
 /// What the device did.
 fn devices(text: &mut String, summary: &Summary) {
     let runs = &summary.schedulers;
-    section(text, "Device", device(summary));
+    device(summary).section(text, "Device");
     text.push_str(&too_few(summary));
     if runs.iter().any(|run| run.device.slc.is_some()) {
-        section(text, "SLC cache, in pages", slc_cache(runs));
+        slc_cache(runs).section(text, "SLC cache, in pages");
     }
     if runs.iter().any(|run| run.device.write_amplification_by.is_some()) {
-        section(text, "Write amplification by cause", amplification(runs));
+        amplification(runs).section(text, "Write amplification by cause");
     }
     if runs.iter().any(|run| run.device.waiting_writes.is_some()) {
-        section(text, "Waiting writes moved to idle chips, and cancelled", waiting_writes(runs));
+        waiting_writes(runs).section(text, "Waiting writes moved to idle chips, and cancelled");
     }
 }
 
@@ -327,176 +286,115 @@ pub(super) fn too_few(summary: &Summary) -> String {
     }
 }
 
-fn device(summary: &Summary) -> Table {
+fn device(summary: &Summary) -> Runs<'_> {
     let runs = &summary.schedulers;
-    let mut headings = vec![
-        "scheduler",
-        "chips busy",
-        "channels busy",
-        "write ampl.",
-        "Δ WA",
-        "GC moves",
-        "erases",
-        "valid/victim",
-        "pauses",
-        "makespan",
-    ];
-    let retries = runs.iter().any(|run| run.device.read_retries.is_some());
-    headings.extend(retries.then_some("read retries"));
-    let mapping = runs.iter().any(|run| run.device.mapping.is_some());
-    headings.extend(mapping.then_some(["map hits", "map reads", "map writes"]).into_iter().flatten());
-    let mut table = table(headings);
-    for run in runs {
-        let d = &run.device;
-        let mut row = vec![
-            run.label(),
-            share(d.chip_utilisation),
-            share(d.channel_utilisation),
-            write_amplification(summary, run),
-            or_none(run.change_percent.as_ref().and_then(|c| c.write_amplification)),
-            count(d.gc.moves),
-            count(d.gc.erases),
-            or_dash(d.gc.victim_valid_mean, number),
-            count(d.pauses),
-            time(run.total.makespan_ns as f64),
-        ];
-        row.extend(retries.then(|| d.read_retries.as_ref().map_or_else(String::new, |r| count(r.steps))));
-        if mapping {
-            let m = d.mapping.unwrap_or_default();
-            row.extend([or_dash(m.hit_ratio, share), count(m.reads), count(m.writes)]);
-        }
-        table.add_row(row);
-    }
-    table
+    let has_retries = runs.iter().any(|run| run.device.read_retries.is_some());
+    let has_mapping = runs.iter().any(|run| run.device.mapping.is_some());
+    listed(runs)
+        .column("scheduler", |run| run.label())
+        .column("chips busy", |run| share(run.device.chip_utilisation))
+        .column("channels busy", |run| share(run.device.channel_utilisation))
+        .column("write ampl.", |run| write_amplification(summary, run))
+        .column("Δ WA", |run| changed(run, |c| c.write_amplification))
+        .column("GC moves", |run| count(run.device.gc.moves))
+        .column("erases", |run| count(run.device.gc.erases))
+        .column("valid/victim", |run| or_dash(run.device.gc.victim_valid_mean, number))
+        .column("pauses", |run| count(run.device.pauses))
+        .column("makespan", |run| time(run.total.makespan_ns as f64))
+        .columns_if(has_retries, |list| {
+            let steps = |run: &&SchedulerResult| run.device.read_retries.as_ref().map(|retries| count(retries.steps));
+            list.column("read retries", move |run| steps(run).unwrap_or_default())
+        })
+        .columns_if(has_mapping, |list| {
+            list.column("map hits", |run| or_dash(run.device.mapping.unwrap_or_default().hit_ratio, share))
+                .column("map reads", |run| count(run.device.mapping.unwrap_or_default().reads))
+                .column("map writes", |run| count(run.device.mapping.unwrap_or_default().writes))
+        })
 }
 
-fn slc_cache(runs: &[SchedulerResult]) -> Table {
-    let mut table =
-        table(["scheduler", "SLC writes", "direct writes", "blocks folded", "folded pages", "valid at end"]);
-    for run in runs {
-        let Some(slc) = &run.device.slc else { continue };
-        let cells = [slc.programs, slc.direct, slc.folds, slc.folded, slc.valid_at_end];
-        table.add_row(std::iter::once(run.label()).chain(cells.map(count)));
-    }
-    table
+fn slc_cache(runs: &[SchedulerResult]) -> Listed<'_, (&SchedulerResult, &SlcStats)> {
+    listed(runs.iter().filter_map(|run| Some((run, run.device.slc.as_ref()?))))
+        .column("scheduler", |(run, _)| run.label())
+        .column("SLC writes", |(_, slc)| count(slc.programs))
+        .column("direct writes", |(_, slc)| count(slc.direct))
+        .column("blocks folded", |(_, slc)| count(slc.folds))
+        .column("folded pages", |(_, slc)| count(slc.folded))
+        .column("valid at end", |(_, slc)| count(slc.valid_at_end))
 }
 
-fn amplification(runs: &[SchedulerResult]) -> Table {
-    let causes = |run: &SchedulerResult| run.device.write_amplification_by.clone();
-    let pads = runs.iter().filter_map(causes).any(|by| by.padding.is_some());
-    let headings = ["scheduler", "host", "GC", "map", "folds"].into_iter().chain(pads.then_some("padding"));
-    let mut table = table(headings.chain(["all"]));
-    for run in runs {
-        let Some(by) = causes(run) else { continue };
-        let parts = [by.user, by.gc, by.mapping, by.fold].map(number);
-        let row = std::iter::once(run.label()).chain(parts).chain(pads.then(|| or_dash(by.padding, number)));
-        table.add_row(row.chain([or_dash(run.device.write_amplification, number)]));
-    }
-    table
+fn amplification(runs: &[SchedulerResult]) -> Listed<'_, (&SchedulerResult, &AmplificationByCause)> {
+    let rows = || runs.iter().filter_map(|run| Some((run, run.device.write_amplification_by.as_ref()?)));
+    let pads = rows().any(|(_, by)| by.padding.is_some());
+    listed(rows())
+        .column("scheduler", |(run, _)| run.label())
+        .column("host", |(_, by)| number(by.user))
+        .column("GC", |(_, by)| number(by.gc))
+        .column("map", |(_, by)| number(by.mapping))
+        .column("folds", |(_, by)| number(by.fold))
+        .columns_if(pads, |list| list.column("padding", |(_, by)| or_dash(by.padding, number)))
+        .column("all", |(run, _)| or_dash(run.device.write_amplification, number))
 }
 
-fn waiting_writes(runs: &[SchedulerResult]) -> Table {
-    let mut table =
-        table(["scheduler", "moved", "programs saved", "of all", "programs/write", "write ampl.", "erases saved"]);
-    for run in runs {
-        let Some(writes) = &run.device.waiting_writes else { continue };
-        table.add_row([
-            run.label(),
-            count(writes.moved),
-            count(writes.programs_saved),
-            or_dash(writes.programs_saved_percent, |percent| share(percent / 100.0)),
-            or_dash(writes.programs_per_page_written, number),
-            or_dash(run.device.write_amplification, number),
-            or_dash(writes.erases_saved, |erases| number(erases as f64)),
-        ]);
-    }
-    table
+fn waiting_writes(runs: &[SchedulerResult]) -> Listed<'_, (&SchedulerResult, &WaitingWrites)> {
+    listed(runs.iter().filter_map(|run| Some((run, run.device.waiting_writes.as_ref()?))))
+        .column("scheduler", |(run, _)| run.label())
+        .column("moved", |(_, writes)| count(writes.moved))
+        .column("programs saved", |(_, writes)| count(writes.programs_saved))
+        .column("of all", |(_, writes)| or_dash(writes.programs_saved_percent, |percent| share(percent / 100.0)))
+        .column("programs/write", |(_, writes)| or_dash(writes.programs_per_page_written, number))
+        .column("write ampl.", |(run, _)| or_dash(run.device.write_amplification, number))
+        .column("erases saved", |(_, writes)| or_dash(writes.erases_saved, |erases| number(erases as f64)))
 }
 
 /// `exposed` is the part of `added` that comes after the completion; `lost` what the background lost against running alone.
-fn host(runs: &[SchedulerResult]) -> Table {
-    let mut table = table([
-        "scheduler",
-        "seen",
-        "device",
-        "added",
-        "exposed",
-        "p99 seen",
-        "spun",
-        "spinning",
-        "kernel",
-        "lost",
-        "RMSE",
-        "late",
-    ]);
-    for run in runs {
-        let Some(host) = &run.host else { continue };
-        let l = host.all.as_ref();
-        let ns = |get: fn(&LatencyStats) -> f64| or_dash(l, |l| time(get(l)));
-        let lost: Vec<String> = host.background.iter().map(|group| or_dash(group.lost, share)).collect();
-        let pre = host.precompletion.as_ref();
-        table.add_row([
-            run.label(),
-            ns(|l| l.user_mean_ns),
-            ns(|l| l.device_mean_ns),
-            ns(|l| l.added_mean_ns),
-            ns(|l| l.exposed_mean_ns),
-            or_dash(l, |l| time(l.p99_ns as f64)),
-            ns(|l| l.spun_mean_ns),
-            share(host.cpu.spin),
-            share(host.cpu.overhead + host.cpu.submit),
-            if lost.is_empty() { NONE.to_owned() } else { lost.join(", ") },
-            or_dash(pre.and_then(|pre| pre.at_message.rmse_ns), time),
-            or_dash(pre, |pre| count(pre.too_late)),
-        ]);
-    }
-    table
+fn host(runs: &[SchedulerResult]) -> Listed<'_, (&SchedulerResult, &HostStats)> {
+    let ns = |host: &HostStats, get: fn(&LatencyStats) -> f64| or_dash(host.all.as_ref(), |l| time(get(l)));
+    let lost = |host: &HostStats| match host.background.as_slice() {
+        [] => NONE.to_owned(),
+        groups => groups.iter().map(|group| or_dash(group.lost, share)).collect::<Vec<_>>().join(", "),
+    };
+    listed(runs.iter().filter_map(|run| Some((run, run.host.as_ref()?))))
+        .column("scheduler", |(run, _)| run.label())
+        .column("seen", move |(_, host)| ns(host, |l| l.user_mean_ns))
+        .column("device", move |(_, host)| ns(host, |l| l.device_mean_ns))
+        .column("added", move |(_, host)| ns(host, |l| l.added_mean_ns))
+        .column("exposed", move |(_, host)| ns(host, |l| l.exposed_mean_ns))
+        .column("p99 seen", move |(_, host)| ns(host, |l| l.p99_ns as f64))
+        .column("spun", move |(_, host)| ns(host, |l| l.spun_mean_ns))
+        .column("spinning", |(_, host)| share(host.cpu.spin))
+        .column("kernel", |(_, host)| share(host.cpu.overhead + host.cpu.submit))
+        .column("lost", move |(_, host)| lost(host))
+        .column("RMSE", |(_, host)| or_dash(host.precompletion.as_ref().and_then(|pre| pre.at_message.rmse_ns), time))
+        .column("late", |(_, host)| or_dash(host.precompletion.as_ref(), |pre| count(pre.too_late)))
 }
 
-/// How far the schedulers are from the bounds.
-fn ceiling_gaps(runs: &[SchedulerResult]) -> Table {
-    let mut table = table(ceiling_text::FIGURES);
-    ceiling_text::figures(runs).into_iter().for_each(|row| {
-        table.add_row(row);
-    });
-    table
-}
-
-fn fairness(runs: &[SchedulerResult]) -> Table {
-    let mut table = table(["scheduler", "F", "max slowdown", "STDEV", "WS", "Δ F", "Δ WS"]);
-    for run in runs {
-        let f = run.fairness.as_ref();
-        let change = run.change_percent.as_ref();
-        table.add_row([
-            run.label(),
-            or_dash(f, |f| number(f.fairness)),
-            or_dash(f, |f| number(f.max_slowdown)),
-            or_dash(f, |f| number(f.stdev)),
-            or_dash(f, |f| number(f.weighted_speedup)),
-            or_none(change.and_then(|c| c.fairness)),
-            or_none(change.and_then(|c| c.weighted_speedup)),
-        ]);
-    }
-    table
+fn fairness(runs: &[SchedulerResult]) -> Runs<'_> {
+    let of = |run: &SchedulerResult, get: fn(&FairnessStats) -> f64| {
+        or_dash(run.fairness.as_ref(), |fairness| number(get(fairness)))
+    };
+    listed(runs)
+        .column("scheduler", |run| run.label())
+        .column("F", move |run| of(run, |f| f.fairness))
+        .column("max slowdown", move |run| of(run, |f| f.max_slowdown))
+        .column("STDEV", move |run| of(run, |f| f.stdev))
+        .column("WS", move |run| of(run, |f| f.weighted_speedup))
+        .column("Δ F", |run| changed(run, |c| c.fairness))
+        .column("Δ WS", |run| changed(run, |c| c.weighted_speedup))
 }
 
 /// The slowdowns: one row for each flow, one column for each scheduler.
 fn flows(text: &mut String, summary: &Summary) {
     for runs in summary.schedulers.chunks(ACROSS) {
-        let rows = |cell: &dyn Fn(&super::summary::FlowResult) -> String| {
-            let mut table = table(std::iter::once("flow").chain(runs.iter().map(|run| run.name.as_str())));
-            for (i, flow) in summary.flows.iter().enumerate() {
-                table.add_row(
-                    std::iter::once(escaped(&flow.name).into_owned()).chain(runs.iter().map(|run| cell(&run.flows[i]))),
-                );
-            }
-            table
+        let by_run = |cell: fn(&FlowResult) -> String| {
+            let names = listed(summary.flows.iter().enumerate());
+            let list = names.column("flow", |(_, flow)| escaped(&flow.name).into_owned());
+            runs.iter().fold(list, |list, run| list.column(run.name.as_str(), move |(i, _)| cell(&run.flows[*i])))
         };
-        let mean = |flow: &super::summary::FlowResult| or_dash(flow.figures.all.as_ref(), |f| time(f.mean_ns));
-        section(text, "Mean response time by flow", rows(&mean));
+        let mean = by_run(|flow| or_dash(flow.figures.all.as_ref(), |f| time(f.mean_ns)));
+        mean.section(text, "Mean response time by flow");
         if runs.iter().any(|run| run.flows.iter().any(|flow| flow.slowdown.is_some())) {
-            let slowdown = |flow: &super::summary::FlowResult| or_dash(flow.slowdown, number);
-            section(text, "Slowdown by flow (mean response time over that of its alone run)", rows(&slowdown));
+            let slowdown = by_run(|flow| or_dash(flow.slowdown, number));
+            slowdown.section(text, "Slowdown by flow (mean response time over that of its alone run)");
         }
     }
 }
@@ -537,7 +435,6 @@ mod tests {
     use super::*;
     use crate::results::example::example;
     use crate::results::flow_stats::{CommandStats, KindRequests};
-    use crate::results::summary::{AmplificationByCause, SlcStats};
 
     /// Trims and flushes have a table and a line of counts; without them nothing of it is there.
     #[test]
