@@ -3,7 +3,10 @@
 pub mod browser;
 pub mod drawn;
 pub mod kept;
+mod random;
 pub mod verdict;
+
+pub use random::Random;
 
 use std::path::PathBuf;
 

@@ -51,14 +51,15 @@ impl NumberSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_testing::Random;
     use std::collections::BTreeSet;
 
     #[test]
     fn agrees_with_a_plain_set() {
         let (mut seen, mut plain) = (NumberSet::default(), BTreeSet::new());
-        let mut x = 12345u64;
+        let mut random = Random(12345);
         for _ in 0..20_000 {
-            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let x = random.bits();
             // Mostly the next number, sometimes an arbitrary one near it: runs grow, split and join.
             let n = match x >> 61 {
                 0 => (x >> 32) % 4000,

@@ -125,6 +125,7 @@ mod tests {
     use super::*;
     use crate::mean::PER_NS;
     use crate::wspt::{Piece, Scratch, serve};
+    use flashlane_testing::Random;
 
     fn demand(machine: u32, work: u64) -> Demand {
         Demand { machine, head: 0, work, after: 8 * work }
@@ -133,11 +134,8 @@ mod tests {
     /// Pieces that come one by one are served as pieces that are known from the beginning.
     #[test]
     fn pieces_added_one_by_one_are_served_as_if_all_were_known() {
-        let mut x: u64 = 5;
-        let mut below = |n: u64| {
-            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (x >> 33) % n
-        };
+        let mut random = Random(5);
+        let mut below = |n| random.below(n);
         for _ in 0..2000 {
             let count = 1 + below(12) as usize;
             let mut pieces: Vec<Piece> = (0..count)

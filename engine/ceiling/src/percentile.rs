@@ -123,6 +123,7 @@ fn most(mut all: Vec<u64>, count: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_testing::Random;
 
     /// One machine, and requests of 10 ns each.
     fn burst(requests: u64, apart: u64) -> Percentiles {
@@ -152,11 +153,8 @@ mod tests {
     /// Of all ways to be late, none has fewer late requests than is said: random pieces on one machine, by trying all sets.
     #[test]
     fn no_set_of_late_requests_is_smaller() {
-        let mut state = 7u64;
-        let mut below = |most: u64| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) % most
-        };
+        let mut random = Random(7);
+        let mut below = |most| random.below(most);
         let mut exceeded = 0;
         for _ in 0..2000 {
             let count = 1 + below(7) as usize;

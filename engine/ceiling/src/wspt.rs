@@ -107,6 +107,7 @@ pub(crate) fn serve(pieces: &[Piece], of_ns: &[u64], means: &mut [f64], scratch:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_testing::Random;
 
     fn piece(release: u64, work: u64) -> Piece {
         Piece { release, work, place: 0, request: 0 }
@@ -131,11 +132,8 @@ mod tests {
     /// Of all orders of unit steps, none has a smaller weighted sum of mean busy times.
     #[test]
     fn no_order_is_better() {
-        let mut x: u64 = 3;
-        let mut below = |n: u64| {
-            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (x >> 33) % n
-        };
+        let mut random = Random(3);
+        let mut below = |n| random.below(n);
         for _ in 0..300 {
             let count = 1 + below(3) as usize;
             let mut pieces: Vec<Piece> = (0..count).map(|_| piece(below(5), 1 + below(3))).collect();

@@ -73,16 +73,17 @@ impl MinTree {
 mod tests {
     use super::*;
     use alloc::vec;
+    use flashlane_testing::Random;
 
     /// Compares with a scan of all instants, for many lengths.
     #[test]
     fn the_minimum_is_that_of_a_scan() {
-        let mut x: u64 = 7;
+        let mut random = Random(7);
         for length in [1, 2, 3, 4, 5, 7, 8, 9, 16, 33, 64] {
             let mut tree = MinTree::new(length);
             let mut plain = vec![NEVER; length];
             for _ in 0..5_000 {
-                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let x = random.bits();
                 let i = (x >> 40) as usize % length;
                 let at = if x >> 62 == 0 { NEVER } else { (x >> 50) % 64 };
                 tree.set(i, at);

@@ -144,6 +144,7 @@ impl<T> Sequence<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_testing::Random;
 
     #[test]
     fn entries_are_found_whatever_the_order() {
@@ -180,9 +181,9 @@ mod tests {
     #[test]
     fn agrees_with_a_tree() {
         let (mut sequence, mut tree) = (Sequence::default(), BTreeMap::new());
-        let (mut x, mut were_apart) = (1u64, 0);
+        let (mut random, mut were_apart) = (Random(1), 0);
         for step in 0..300_000u64 {
-            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let x = random.bits();
             let back = if x >> 62 == 0 { (x >> 32) % 5_000 } else { (x >> 32) % 40 };
             let number = (step / 3).saturating_sub(back);
             if x >> 20 & 1 == 0 {

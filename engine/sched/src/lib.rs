@@ -18,8 +18,6 @@ mod params;
 pub mod pick;
 pub mod place;
 pub mod preempt;
-#[cfg(test)]
-mod random;
 mod shipped;
 
 pub use params::{Param, Values};

@@ -43,17 +43,18 @@ impl NextTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_testing::Random;
 
     /// Compares with a scan of all flows, for many numbers of flows, with ties and flows without a request.
     #[test]
     fn the_earliest_is_that_of_a_scan() {
-        let mut x: u64 = 5;
+        let mut random = Random(5);
         for flows in [1, 2, 3, 5, 8, 17, 100] {
             let mut times = NextTimes::new(flows);
             let mut plain = vec![Time::NEVER; flows];
             assert_eq!(times.earliest(), None);
             for _ in 0..3_000 {
-                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let x = random.bits();
                 let flow = (x >> 40) as usize % flows;
                 let at = if x >> 62 == 0 { Time::NEVER } else { Time::from_ns((x >> 50) % 32) };
                 times.set(flow, at);

@@ -133,7 +133,7 @@ impl Envelope {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use flashlane_testing::Random;
 
     /// At every instant the envelope has the extremes that a look at all lines finds; with and without parallel lines.
     #[test]

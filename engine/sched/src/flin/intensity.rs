@@ -117,6 +117,7 @@ impl Intensity {
 mod tests {
     use super::*;
     use crate::pick::testing::board;
+    use flashlane_testing::Random;
 
     const MS: u64 = 1_000_000;
     const PAPER: Rule =
@@ -184,9 +185,9 @@ mod tests {
         let rule = Rule { window: 3, ..PAPER };
         let (mut lazy, mut eager) = (classes(rule), classes(rule));
         let mut at = 0u64;
-        let mut sample = 12345u64;
+        let mut random = Random(12345);
         for _ in 0..3000 {
-            sample = sample.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let sample = random.bits();
             let next = at + (sample >> 33) % (if sample >> 60 == 0 { 200 * MS } else { 3 * MS });
             for ms in at / MS..next / MS {
                 eager.roll(Time::from_ns(ms * MS));

@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::flin::slowdown::Slowdown;
-use crate::random::Random;
+use flashlane_testing::Random;
 
 fn entry(txn: u32, flow: u16, enqueued: u64, service: u64, isolated: u64) -> Entry {
     Entry { enqueued, service, isolated, txn: TxnId(txn), flow: FlowId(flow), barrier: false }

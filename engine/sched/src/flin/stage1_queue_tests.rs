@@ -5,7 +5,7 @@ extern crate std;
 use std::vec::Vec;
 
 use super::*;
-use crate::random::Random;
+use flashlane_testing::Random;
 
 fn entry(txn: u32, flow: u16) -> Entry {
     Entry { enqueued: 0, service: 1, isolated: 1, txn: TxnId(txn), flow: FlowId(flow), barrier: false }

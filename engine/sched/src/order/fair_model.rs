@@ -12,7 +12,7 @@ use flashlane_core::transaction::Transaction;
 use super::tests::{A, B, C, D, DECIDED, E, READS, join, leave, place, scene};
 use super::*;
 use crate::flin::slowdown::Extremes;
-use crate::random::Random;
+use flashlane_testing::Random;
 
 /// A mean of slowdowns: the model's own arithmetic, which the answer's integers are compared with.
 #[expect(clippy::disallowed_types, reason = "a model in a test")]

@@ -11,7 +11,7 @@ use flashlane_core::transaction::{Stage, Transaction};
 use super::*;
 use crate::flin::region::fairest_place;
 use crate::pick::testing::board;
-use crate::random::Random;
+use flashlane_testing::Random;
 
 pub(super) const READS: QueueId = QueueId(0);
 /// Flows by the letters of A-FLN-07: two of low intensity, three of high.

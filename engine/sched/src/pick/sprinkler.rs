@@ -284,7 +284,7 @@ mod tests {
     /// The lists of the planes offer what a walk along the queue finds: of all that waits, of a part, and where many must wait for others.
     #[test]
     fn lists_offer_what_the_walk_finds() {
-        use crate::random::Random;
+        use flashlane_testing::Random;
         let mut random = Random(7);
         // Along the queue; from the lists because all that waits is in the window, or because it was counted to be.
         let mut taken = [0; 3];

@@ -1,6 +1,7 @@
 //! How traces are read, as a user says it on the command line: the unit of their times, the columns of a CSV, the files of a blktrace.
 
 use crate::common::{folder, program, text, write};
+use flashlane_testing::Random;
 use tempfile::TempDir;
 
 /// Expects success; returns the standard output.
@@ -168,11 +169,8 @@ fn any_csv_is_read_by_its_columns() {
 #[test]
 fn the_default_schedulers_differ_on_an_ordinary_trace() {
     let folder = folder();
-    let mut state = 1u64;
-    let mut draw = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut random = Random(1);
+    let mut draw = |below| random.below(below);
     let mut ns = 0;
     let mut line = |_| {
         ns += 20_000 + draw(40_000);

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 
+use flashlane_testing::Random;
+
 use super::common::folder;
 use super::serve::Served;
 use client::{Client, greeted};
@@ -10,14 +12,6 @@ use client::{Client, greeted};
 #[path = "../../../serve/tests/all/client.rs"]
 #[expect(dead_code, reason = "the tests of the server itself need more of it")]
 pub(super) mod client;
-
-/// Numbers that look random, the same in every run.
-fn mixed(mut state: u64) -> impl FnMut() -> u64 {
-    move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        state >> 33 ^ state << 31
-    }
-}
 
 /// What the server holds for idle connections, after ten thousand that sent half of something, and for writes that are not all there is what
 /// docs/serve.md says; another client is served all the time.
@@ -106,7 +100,8 @@ fn random_clients_disturb_nobody() {
     let served = Served::begin(desk, &["--time-scale", "0.01", "--spare", "1"]);
     let mut good = Client::open(&socket, "reader", false);
     good.write(0, &[5; 4096]);
-    let mut random = mixed(3);
+    let mut numbers = Random(3);
+    let mut random = || numbers.bits() >> 16;
     for round in 0..400 {
         let bytes: Vec<u8> = (0..random() % 3000).map(|_| random() as u8).collect();
         // The server may have closed the connection before all is sent.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use flashlane_outputs::Results;
 use flashlane_sim::maker;
+use flashlane_testing::Random;
 use tempfile::TempDir;
 
 /// A small scenario with two flows; its runs take some milliseconds each. Python's tests read it too.
@@ -222,13 +223,11 @@ fn a_sweep_killed_ten_times_ends_with_the_results_of_an_undisturbed_one() {
     let begun = Instant::now();
     assert_eq!(made(&good(desk, &["sweep", "s.toml", "--out", "whole", "--jobs", "1"])), 60);
     let takes = begun.elapsed();
-    // Pseudo-random numbers, the same ones each time.
-    let (mut random, mut left) = (0x2545_F491_4F6C_DD1Du64, 0);
+    let (mut random, mut left) = (Random(0x2545_F491_4F6C_DD1D), 0);
     for _ in 0..10 {
         let mut child = spawn(desk, &["sweep", "s.toml", "--out", "killed", "--jobs", "1"]);
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         // Less than a tenth of the runs at a time, so that all kills come before the end.
-        std::thread::sleep(takes.mul_f64(0.15 * (random >> 40) as f64 / f64::from(1u32 << 24)));
+        std::thread::sleep(takes.mul_f64(0.15 * random.share()));
         child.kill().expect("killed");
         child.wait().expect("ended");
         left += usize::from(count(&desk.join("killed/unfinished")) > 0);

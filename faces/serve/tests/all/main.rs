@@ -17,6 +17,7 @@ use client::{Client, greeted};
 use flashlane_scenario::Scenario;
 use flashlane_serve::{Backing, Message, Options, Report, Stop, open};
 use flashlane_sim::Drive;
+use flashlane_testing::Random;
 
 /// Two tenants on a small fast drive.
 const SCENARIO: &str = "\
@@ -105,11 +106,8 @@ impl Served {
 
 /// Numbers that look random, the same in every run.
 fn mixed(seed: u64) -> impl FnMut(u64) -> u64 {
-    let mut state = seed;
-    move |below| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    }
+    let mut random = Random(seed);
+    move |below| random.below(below)
 }
 
 /// Random commands of any alignment against a plain copy, in both forms of answers and for both places of the bytes; several commands in

@@ -6,6 +6,7 @@ use crate::geometry::{Geometry, UnitKind};
 use crate::id::UnitId;
 use crate::transaction::FlashOp;
 use alloc::vec::Vec;
+use flashlane_testing::Random;
 
 /// A board with one unit of `slots` planes.
 fn board(slots: u32) -> Board {
@@ -42,11 +43,8 @@ fn compare(board: &Board, queue: QueueId, plain: &[TxnId], slots: u32) {
 /// Transactions join at the tail or at a random position, and leave from the head or a random position.
 #[test]
 fn queues_and_slot_lists_agree_with_vectors() {
-    let mut x: u64 = 3;
-    let mut sample = |below: usize| {
-        x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (x >> 33) as usize % below
-    };
+    let mut random = Random(3);
+    let mut sample = |below: usize| random.below(below as u64) as usize;
     for (slots, most) in [(1, 3), (2, 5), (2, 40), (8, 30)] {
         let mut board = board(slots);
         let queue = board.queue_for(UnitId(0), FlashOp::Read, 0);

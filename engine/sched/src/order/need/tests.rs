@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::catalogue::{Recipe, build};
-use crate::random::Random;
 use alloc::string::ToString;
 use alloc::vec;
 use flashlane_core::board::Facts;
 use flashlane_core::decide::Scheduler;
 use flashlane_core::geometry::{Geometry, UnitKind};
 use flashlane_core::{PlaneId, Transaction, UnitId};
+use flashlane_testing::Random;
 
 const CYCLE: u64 = 1_000;
 const PROGRAM: u64 = 4;

@@ -3,11 +3,11 @@
 use super::*;
 use crate::catalogue::{Recipe, build};
 use crate::pick::testing::{board, program, read};
-use crate::random::Random;
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 use flashlane_core::decide::Scheduler;
+use flashlane_testing::Random;
 
 fn scheduler(name: &str) -> Scheduler {
     build(&Recipe { base: Some(name.to_string()), ..Recipe::default() }).expect("a scheduler")

@@ -6,6 +6,8 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use flashlane_testing::Random;
+
 use super::*;
 
 /// How often a run is killed.
@@ -38,16 +40,14 @@ fn a_run_killed_at_any_moment_leaves_old_or_new() {
         around
     };
     let neighbours = around(desk);
-    // Pseudo-random numbers, the same ones each time.
-    let mut random = 0x2545_F491_4F6C_DD1Du64;
+    let mut random = Random(0x2545_F491_4F6C_DD1D);
     let (mut replaced, mut leftovers) = (0, 0);
     for kill in 0..KILLS {
         let seed = ["1", "2"][kill as usize % 2];
         let with_page = kill % 10 == 9;
         let args = if with_page { &page[..] } else { &args(seed)[..] };
         let mut child = program(desk, args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let moment = takes.mul_f64(1.2 * (random >> 40) as f64 / f64::from(1u32 << 24));
+        let moment = takes.mul_f64(1.2 * random.share());
         std::thread::sleep(moment);
         child.kill().unwrap();
         child.wait().unwrap();

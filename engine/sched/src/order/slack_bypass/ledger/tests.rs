@@ -3,10 +3,10 @@
 use super::super::*;
 use super::Ledger;
 use crate::pick::testing::{board, program, read};
-use crate::random::Random;
 use alloc::vec::Vec;
 use flashlane_core::decide::Departure;
 use flashlane_core::{Lpn, UnitId};
+use flashlane_testing::Random;
 
 /// A board and the order that keeps it, driven as the device drives them.
 struct Side {
