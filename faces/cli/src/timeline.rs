@@ -5,12 +5,12 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use flashlane_core::event::Stamped;
 use flashlane_outputs::{Existing, Inputs, OutFile};
 use flashlane_report::results::{Timeline, TimelineFormat};
 use flashlane_scenario::{Scenario, SchedulerChoice};
-use flashlane_sim::{ObserverOptions, Watch, run_observed};
+use flashlane_sim::{ObserverOptions, run_observed};
 use flashlane_sweep::nanoseconds;
 use flate2::write::GzEncoder;
 
@@ -110,15 +110,9 @@ impl Timelines {
             };
             let apart = flashlane_sim::threads() > 1;
             let timeline = Timeline::new(out, self.format, config.geometry, &flows, self.window, apart);
-            let timeline = Arc::new(Mutex::new(timeline.map_err(|error| pending.fault(&error))?));
-            let shared = Arc::clone(&timeline);
-            let watch: Watch = Box::new(move |events| {
-                let mut timeline = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                events.iter().for_each(|stamped| timeline.observe(stamped));
-            });
-            run_observed(&own, ObserverOptions { watch: Some(watch), ..ObserverOptions::default() })?;
-            let timeline = Arc::into_inner(timeline).expect("the run has ended");
-            let timeline = timeline.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let mut timeline = timeline.map_err(|error| pending.fault(&error))?;
+            let mut observe = |stamped: &Stamped| timeline.observe(stamped);
+            run_observed(&own, ObserverOptions { events: Some(&mut observe), ..ObserverOptions::default() })?;
             let out = timeline.finish().and_then(Packed::finish).map_err(|error| pending.fault(&error))?;
             pending.finish(out)?;
         }

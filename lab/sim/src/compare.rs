@@ -4,13 +4,12 @@ use rayon::prelude::*;
 
 use super::decisions;
 use super::host_outcome::HostOutcome;
-use super::observers::ObserverOptions;
+use super::observers::{ObserverOptions, audit_error};
 use super::oracle;
 use super::pairing::Pairing;
 use super::prepare::{Prepared, Task, is_shadowed, needs_responses, prepare, tasks};
 use super::progress::{Expected, Reported};
 use super::simulation::Outcome;
-use super::watchers;
 use super::{Progress, RequestRows, RunError};
 use flashlane_report::metrics::{Activity, FlowMetrics};
 use flashlane_report::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
@@ -229,7 +228,7 @@ pub(super) fn run(
         other => other,
     })?;
     match &outcome.verdict {
-        Some(verdict) if !verdict.is_clean() => Err(watchers::audit_error(name, verdict)),
+        Some(verdict) if !verdict.is_clean() => Err(audit_error(name, verdict)),
         _ => Ok(outcome),
     }
 }

@@ -74,10 +74,8 @@ impl Simulation<'_> {
     /// As [`Simulation::finish`].
     pub fn finish_hosted(mut self, host: &HostConfig) -> Result<Outcome, RunError> {
         let mut host = HostedRun::new(host, &mut self.device);
-        match self.run_hosted(&mut host) {
-            Ok(()) => self.conclude(Some(host.finish())),
-            Err(error) => Err(self.observers.error_before(error)),
-        }
+        self.run_hosted(&mut host)?;
+        self.conclude(Some(host.finish()))
     }
 
     fn run_hosted(&mut self, host: &mut HostedRun) -> Result<(), RunError> {
@@ -166,16 +164,8 @@ impl Simulation<'_> {
     /// Passes the device's events to the host and to the observers.
     fn pass_events(&mut self, run: &mut HostedRun) -> Result<(), RunError> {
         self.observers.page_ends(&mut self.device);
-        let observed = self.observers.needs_events();
-        let events = self.device.events();
-        for stamped in events.iter() {
-            run.host.observe(stamped);
-            if observed {
-                self.observers.event(stamped)?;
-            }
-        }
-        events.clear();
-        Ok(())
+        self.device.events().iter().for_each(|stamped| run.host.observe(stamped));
+        self.observers.events(&mut self.device)
     }
 
     /// Counts the completions of this instant and passes them to the host, each with the free pages of the write buffer.

@@ -20,7 +20,6 @@ mod explain;
 mod feed;
 mod flow_state;
 mod further;
-mod handoff;
 mod host_outcome;
 mod hosted;
 mod maker;
@@ -41,7 +40,6 @@ mod states;
 mod traces;
 mod transactions;
 mod used;
-mod watchers;
 
 pub use arrivals::{Place, Requests, places, requests};
 pub use attribute::{MAX_DIFFERENCES, attribute};
@@ -61,7 +59,6 @@ pub use repeat::compare_repeated;
 pub use request_rows::RequestRows;
 pub use simulation::{Limits, Outcome, Simulation};
 pub use used::{save_use, used_file};
-pub use watchers::Watch;
 
 use std::fmt;
 

@@ -9,7 +9,6 @@ use flashlane_core::Op;
 use flashlane_ssd::config::Precondition;
 
 use super::RunError;
-use super::handoff;
 use super::prepare::{Prepared, needs_responses, tasks};
 use flashlane_core::arrival::{Next, Source, Span};
 use flashlane_scenario::{FlowPlan, FlowSource};
@@ -88,7 +87,7 @@ pub(super) fn of_a_run(prepared: &Prepared) -> Result<u64, RunError> {
 
 /// Memory of one run beside its device, bytes.
 fn base(flows: u64) -> u64 {
-    RUN_BASE + handoff::BYTES + flows * FLOW_FIGURES
+    RUN_BASE + flows * FLOW_FIGURES
 }
 
 /// Tables with an entry a logical page that a scheduler needs: the map, the plane of pages that may leave theirs, whose data each holds.

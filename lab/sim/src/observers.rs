@@ -1,4 +1,6 @@
-//! Observers of a run: those that count as it goes on, and those that watch it in batches, perhaps on another thread ([`Handoff`]).
+//! Observers of a run: those that count as it goes on, the auditor, the writers of rows, the activity of the dies.
+
+use std::fmt::Write as _;
 
 use flashlane_core::decide::SuspendPoints;
 use flashlane_core::event::{Kinds, Stamped};
@@ -8,10 +10,8 @@ use flashlane_ssd::{Config, Device};
 
 use super::RunError;
 use super::actual_slack::ActualSlack;
-use super::handoff::{Handoff, LENGTH};
 use super::request_rows::RequestRows;
 use super::transactions::{RecordOptions, TransactionRecorder, TransactionRecords};
-use super::watchers::{Batch, Watch, Watchers};
 use flashlane_audit::{Auditor, Policy, Preconditioned, Start, Verdict};
 use flashlane_report::metrics::{Activity, ResponseTimes, Slack};
 use flashlane_report::results::{RowWriter, TransactionLog, TransactionRow};
@@ -38,10 +38,8 @@ pub struct ObserverOptions<'a> {
     pub known: bool,
     /// Whether what the dies do over time is recorded.
     pub activity: bool,
-    /// Called with every event of the device, in order, on the thread of the run.
+    /// Called with every event of the device, in order.
     pub events: Option<&'a mut (dyn FnMut(&Stamped) + Send)>,
-    /// Called with all events of the device in order, some at a time, perhaps on another thread.
-    pub watch: Option<Watch>,
 }
 
 /// The observers' results of a whole run.
@@ -61,21 +59,17 @@ pub(super) struct Observations {
 
 /// The observers of a run in progress.
 pub(super) struct Observers<'a> {
-    /// What has happened since the last batch.
-    batch: Batch,
+    auditor: Option<Auditor>,
     events: Option<&'a mut (dyn FnMut(&Stamped) + Send)>,
-    /// The others, if there are any.
-    watchers: Option<Handoff>,
+    activity: Option<Activity>,
+    recorder: Option<TransactionRecorder>,
+    requests: Option<RequestRows>,
     responses: Option<ResponseTimes>,
     slack: Option<ActualSlack>,
     /// Whether any observer needs events; stored because it is asked at every request.
     needs_events: bool,
     /// Whether any observer needs completions; stored for the same reason.
     needs_completions: bool,
-    /// Whether any of those that take batches does.
-    batches_completions: bool,
-    /// Whether what the dies do is recorded.
-    records_activity: bool,
 }
 
 impl<'a> Observers<'a> {
@@ -86,39 +80,46 @@ impl<'a> Observers<'a> {
         policy: Policy,
         device: &mut Device,
     ) -> Observers<'a> {
-        let ObserverOptions { audit, estimation, known, activity, events, .. } = options;
-        let records = RecordOptions { rows: options.transactions, estimation, known };
-        let mut watchers = Watchers {
+        let records =
+            RecordOptions { rows: options.transactions, estimation: options.estimation, known: options.known };
+        let mut made = Observers {
             auditor: None,
-            watch: options.watch,
-            activity: activity.then(|| Activity::new(config.geometry)),
+            events: options.events,
+            activity: options.activity.then(|| Activity::new(config.geometry)),
             recorder: TransactionRecorder::new(records, config),
             requests: options.requests,
+            responses: options.responses.then(ResponseTimes::default),
+            slack: options.slack.then(ActualSlack::default),
+            needs_events: false,
+            needs_completions: false,
         };
-        let kinds = kinds(&watchers, audit || events.is_some(), estimation, policy);
-        let needs_events = kinds != Kinds::NONE;
+        made.needs_completions = made.activity.is_some()
+            || made.recorder.is_some()
+            || made.requests.is_some()
+            || made.responses.is_some()
+            || made.slack.is_some();
+        let kinds = made.kinds(options.audit, options.estimation, policy);
+        made.needs_events = kinds != Kinds::NONE;
         device.report(kinds);
-        watchers.auditor = audit.then(|| auditor(config, policy, device));
+        made.auditor = options.audit.then(|| auditor(config, policy, device));
         if options.slack {
             device.report_page_ends();
         }
-        let slack = options.slack.then(ActualSlack::default);
-        let responses = options.responses.then(ResponseTimes::default);
-        let batches_completions = watchers.need_completions();
-        let needs_completions = responses.is_some() || slack.is_some() || batches_completions;
-        let watchers = (!watchers.are_none()).then(|| Handoff::new(watchers));
-        let batch = Batch::default();
-        Observers {
-            batch,
-            events,
-            watchers,
-            responses,
-            slack,
-            needs_events,
-            needs_completions,
-            batches_completions,
-            records_activity: activity,
+        made
+    }
+
+    /// The events that observers need: all of them for some, else those that the others name. Where nobody asks for phases, a device need
+    /// not make an event of each.
+    fn kinds(&self, audit: bool, estimation: bool, policy: Policy) -> Kinds {
+        let phases = |are_needed: bool| if are_needed { Kinds::PHASES } else { Kinds::NONE };
+        let mut kinds = if audit || self.events.is_some() { Kinds::ALL } else { Kinds::NONE };
+        if self.recorder.is_some() {
+            kinds = kinds.and(TransactionLog::KINDS).and(phases(estimation));
         }
+        if self.activity.is_some() {
+            kinds = kinds.and(Activity::KINDS).and(phases(policy.suspend_points != SuspendPoints::Never));
+        }
+        kinds
     }
 
     /// Whether any observer needs events.
@@ -135,48 +136,38 @@ impl<'a> Observers<'a> {
 
     /// Says that another scheduler decides from now on, of which this is known; `device` has drained.
     pub(super) fn scheduler_changes(&mut self, policy: Policy, device: &mut Device) {
-        self.batch.scheduler_changes(policy);
-        if self.records_activity && policy.suspend_points != SuspendPoints::Never {
+        if let Some(auditor) = &mut self.auditor {
+            auditor.scheduler_changes(policy);
+        }
+        if self.activity.is_some() && policy.suspend_points != SuspendPoints::Never {
             device.report(Kinds::PHASES);
         }
     }
 
     /// Says that no request is outstanding or will come.
     pub(super) fn requests_are_over(&mut self) {
-        self.batch.requests_are_over();
+        if let Some(activity) = &mut self.activity {
+            activity.requests_are_over();
+        }
     }
 
     /// Takes the events since the last call.
     pub(super) fn events(&mut self, device: &mut Device) -> Result<(), RunError> {
-        self.batch.events.append(device.events());
-        self.hand_full()
-    }
-
-    /// Takes an event.
-    pub(super) fn event(&mut self, stamped: &Stamped) -> Result<(), RunError> {
-        self.batch.events.push(*stamped);
-        self.hand_full()
-    }
-
-    /// Hands the batch on if it is full.
-    #[inline]
-    fn hand_full(&mut self) -> Result<(), RunError> {
-        if self.batch.len() >= LENGTH { self.hand() } else { Ok(()) }
-    }
-
-    /// Hands the batch on.
-    #[inline(never)]
-    fn hand(&mut self) -> Result<(), RunError> {
+        let events = device.events();
         if let Some(show) = &mut self.events {
-            self.batch.events.iter().for_each(show);
+            events.iter().for_each(show);
         }
-        match &self.watchers {
-            Some(watchers) => watchers.hand(&mut self.batch),
-            None => {
-                self.batch.clear();
-                Ok(())
-            }
+        if let Some(auditor) = &mut self.auditor {
+            events.iter().for_each(|stamped| auditor.observe(stamped));
         }
+        if let Some(activity) = &mut self.activity {
+            events.iter().for_each(|stamped| activity.event(stamped));
+        }
+        if let Some(recorder) = &mut self.recorder {
+            events.iter().try_for_each(|stamped| recorder.event(stamped))?;
+        }
+        events.clear();
+        Ok(())
     }
 
     /// Takes the ends of transactions since the last call, before the completions of their requests.
@@ -198,9 +189,16 @@ impl<'a> Observers<'a> {
         if let Some(slack) = &mut self.slack {
             slack.completed(completion, measured);
         }
-        if self.batches_completions {
-            self.batch.completed(completion, measured);
-            self.hand_full()?;
+        if let Some(activity) = &mut self.activity
+            && measured
+        {
+            activity.completed(completion);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.completed(completion, measured)?;
+        }
+        if let Some(rows) = &mut self.requests {
+            rows.completed(completion, measured)?;
         }
         Ok(())
     }
@@ -208,53 +206,20 @@ impl<'a> Observers<'a> {
     /// Passes on that a thread of a host has seen a request done.
     #[inline]
     pub(super) fn seen(&mut self, seen: &Seen) -> Result<(), RunError> {
-        if self.batches_completions {
-            self.batch.seen(seen);
-            self.hand_full()?;
-        }
-        Ok(())
-    }
-
-    /// The error with which the run ends: that of an observer if it has met one by here, else `error`.
-    pub(super) fn error_before(mut self, error: RunError) -> RunError {
-        let handed = self.hand();
-        let ended = self.watchers.map_or(Ok(()), |watchers| watchers.finish().map(drop));
-        handed.and(ended).err().unwrap_or(error)
+        self.requests.as_mut().map_or(Ok(()), |rows| rows.seen(seen))
     }
 
     /// Ends the run: finishes the row files and returns the observers' results.
-    pub(super) fn finish(mut self) -> Result<Observations, RunError> {
-        self.hand()?;
-        let watchers = self.watchers.map(Handoff::finish).transpose()?.unwrap_or_default();
-        if let Some(rows) = watchers.requests {
-            rows.finish()?;
-        }
-        let transactions = watchers.recorder.map(TransactionRecorder::finish).transpose()?.unwrap_or_default();
+    pub(super) fn finish(self) -> Result<Observations, RunError> {
+        self.requests.map(RequestRows::finish).transpose()?;
         Ok(Observations {
-            verdict: watchers.auditor.map(Auditor::finish),
+            verdict: self.auditor.map(Auditor::finish),
             responses: self.responses,
             slack: self.slack.map(ActualSlack::finish),
-            transactions,
-            activity: watchers.activity.map(Activity::finish),
+            transactions: self.recorder.map(TransactionRecorder::finish).transpose()?.unwrap_or_default(),
+            activity: self.activity.map(Activity::finish),
         })
     }
-}
-
-/// The events that observers need: all of them for some, else those that the others name. Where nobody asks for phases, a device need not
-/// make an event of each.
-fn kinds(watchers: &Watchers, all: bool, estimation: bool, policy: Policy) -> Kinds {
-    let phases = |are_needed: bool| if are_needed { Kinds::PHASES } else { Kinds::NONE };
-    let mut kinds = Kinds::NONE;
-    if all || watchers.watch.is_some() {
-        kinds = Kinds::ALL;
-    }
-    if watchers.recorder.is_some() {
-        kinds = kinds.and(TransactionLog::KINDS).and(phases(estimation));
-    }
-    if watchers.activity.is_some() {
-        kinds = kinds.and(Activity::KINDS).and(phases(policy.suspend_points != SuspendPoints::Never));
-    }
-    kinds
 }
 
 /// An auditor of `device` at the start of a run. It is built at once for a drive of any size, unless no formula gives
@@ -275,4 +240,11 @@ fn auditor(config: &Config, policy: Policy, device: &Device) -> Auditor {
         }
     }
     auditor
+}
+
+/// Turns the verdict of an audit that found violations into an error.
+pub(super) fn audit_error(run: &str, verdict: &Verdict) -> RunError {
+    let mut text = String::new();
+    let _ = write!(text, "audit of {run}: {verdict}");
+    RunError::Fault(text)
 }

@@ -182,10 +182,8 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// Bad input found on the way, a device that cannot go on, or rows that cannot be written.
     pub fn finish(mut self) -> Result<Outcome, RunError> {
-        match self.run() {
-            Ok(()) => self.conclude(None),
-            Err(error) => Err(self.observers.error_before(error)),
-        }
+        self.run()?;
+        self.conclude(None)
     }
 
     fn run(&mut self) -> Result<(), RunError> {
