@@ -214,14 +214,11 @@ pub fn schedulers() -> &'static [SchedulerEntry] {
 
 /// A parameter of every scheduler: Slacker's estimator runs beside it, notes its estimates, is logged, and changes no
 /// decision. The estimator's own parameters come with it.
-pub const SHADOW: Param = Param {
-    name: "shadow",
-    unit: "0 or 1",
-    default: 0,
-    min: 0,
-    max: 1,
-    help: "Slacker's estimator runs beside the scheduler and changes nothing (Slacker §5.2, model 1.2.1)",
-};
+pub const SHADOW: Param = Param::switch(
+    "shadow",
+    0,
+    "Slacker's estimator runs beside the scheduler and changes nothing (Slacker §5.2, model 1.2.1)",
+);
 
 /// [`Catalogue::build`] from the shipped catalogue.
 ///

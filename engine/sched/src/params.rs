@@ -21,6 +21,13 @@ pub struct Param {
     pub help: &'static str,
 }
 
+impl Param {
+    /// A parameter that is 1 for what `help` says, else 0.
+    pub const fn switch(name: &'static str, default: u64, help: &'static str) -> Param {
+        Param { name, unit: "0 or 1", default, min: 0, max: 1, help }
+    }
+}
+
 /// Values for an answer's parameters.
 pub struct Values<'a> {
     /// The parameters the answer has.

@@ -26,22 +26,12 @@ pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
     source: "Jun and Shin (NVMSA 2015) as in FLIN §7; model 2.1.9 WA-BC",
     params: &[
         Param { name: "budget_round_us", unit: "us", default: 10_000, min: 1, max: 1 << 40, help: "length of a round" },
-        Param {
-            name: "budget_compensation",
-            unit: "0 or 1",
-            default: 1,
-            min: 0,
-            max: 1,
-            help: "whether flows pay for the garbage collection they cause (D-FLN-20)",
-        },
-        Param {
-            name: "budget_until_completed",
-            unit: "0 or 1",
-            default: 1,
-            min: 0,
-            max: 1,
-            help: "whether a flow with budget left and commands in the device keeps those without budget waiting",
-        },
+        Param::switch("budget_compensation", 1, "whether flows pay for the garbage collection they cause (D-FLN-20)"),
+        Param::switch(
+            "budget_until_completed",
+            1,
+            "whether a flow with budget left and commands in the device keeps those without budget waiting",
+        ),
     ],
     build: Build::Admit(&|v| {
         let round = Duration::from_us(v.get("budget_round_us"));

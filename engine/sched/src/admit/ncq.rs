@@ -43,32 +43,23 @@ pub(crate) const ALPHA: Param = Param {
 };
 
 /// Whether commands of the same pages keep their order.
-pub(crate) const KEEP_ORDER: Param = Param {
-    name: "ncq_keep_order",
-    unit: "0 or 1",
-    default: 0,
-    min: 0,
-    max: 1,
-    help: "whether a command waits for every older one that touches a page of it, unless both read (D-NCQ-10)",
-};
+pub(crate) const KEEP_ORDER: Param = Param::switch(
+    "ncq_keep_order",
+    0,
+    "whether a command waits for every older one that touches a page of it, unless both read (D-NCQ-10)",
+);
 
-const TYPE: Param = Param {
-    name: "ncq_type",
-    unit: "0 or 1",
-    default: 1,
-    min: 0,
-    max: 1,
-    help: "whether the estimate tells reads from writes (NCQ eq. 2); otherwise every page takes as long as a read (D-NCQ-15)",
-};
+const TYPE: Param = Param::switch(
+    "ncq_type",
+    1,
+    "whether the estimate tells reads from writes (NCQ eq. 2); otherwise every page takes as long as a read (D-NCQ-15)",
+);
 
-const BUFFER: Param = Param {
-    name: "ncq_buffer",
-    unit: "0 or 1",
-    default: 1,
-    min: 0,
-    max: 1,
-    help: "whether the estimate counts only the pages that are not in the buffer at the decision (NCQ eq. 3, D-NCQ-05)",
-};
+const BUFFER: Param = Param::switch(
+    "ncq_buffer",
+    1,
+    "whether the estimate counts only the pages that are not in the buffer at the decision (NCQ eq. 3, D-NCQ-05)",
+);
 
 /// All of them.
 pub(crate) const PARAMS: &[Param] = &[TYPE, BUFFER, ALPHA, KEEP_ORDER];

@@ -28,3 +28,16 @@ impl Cancel for Keep {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_write_is_programmed() {
+        let mut board = crate::pick::testing::board(1, 1);
+        let old = crate::pick::testing::program(&mut board, 0, 1);
+        assert!(!Keep.drops(&board, old), "no write is dropped for a younger one of its page");
+        assert!(Keep.declares().keeps_all, "it says in advance that none is");
+    }
+}

@@ -17,25 +17,19 @@ pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
 };
 
 /// Whether the younger write takes the dropped one's place.
-pub(crate) const INHERIT: Param = Param {
-    name: "cancel_inherit_place",
-    unit: "0 or 1",
-    default: 0,
-    min: 0,
-    max: 1,
-    help: "whether the younger write takes the place of the dropped one, not the tail (D-SOS-08); with order = \"tail\" only",
-};
+pub(crate) const INHERIT: Param = Param::switch(
+    "cancel_inherit_place",
+    0,
+    "whether the younger write takes the place of the dropped one, not the tail (D-SOS-08); with order = \"tail\" only",
+);
 
 /// Parameters of [`Overwrite`].
 pub(crate) const PARAMS: &[Param] = &[
-    Param {
-        name: "cancel_ends_at_once",
-        unit: "0 or 1",
-        default: 0,
-        min: 0,
-        max: 1,
-        help: "whether a dropped write is done when it is dropped, not with the younger write (D-SOS-06)",
-    },
+    Param::switch(
+        "cancel_ends_at_once",
+        0,
+        "whether a dropped write is done when it is dropped, not with the younger write (D-SOS-06)",
+    ),
     INHERIT,
 ];
 
@@ -63,5 +57,25 @@ impl Cancel for Overwrite {
 
     fn drops(&mut self, _: &Board, _: TxnId) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_younger_write_takes_the_place_of_an_older_one() {
+        let mut board = crate::pick::testing::board(1, 1);
+        let old = crate::pick::testing::program(&mut board, 0, 1);
+        for (ends_at_once, inherits_place) in [(0, 0), (1, 0), (0, 1)] {
+            let set = &[("cancel_ends_at_once", ends_at_once), ("cancel_inherit_place", inherits_place)];
+            let mut answer = Overwrite::of(&Values { params: PARAMS, set, known: None });
+            assert!(answer.drops(&board, old), "a write is dropped for a younger one of its page: {set:?}");
+            let declared = answer.declares();
+            assert!(!declared.keeps_all, "it does not say that all are kept");
+            assert_eq!(declared.ends_at_once, ends_at_once == 1, "a dropped write is done at once if set: {set:?}");
+            assert_eq!(declared.inherits_place, inherits_place == 1, "the younger takes its place if set: {set:?}");
+        }
     }
 }

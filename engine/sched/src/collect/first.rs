@@ -55,3 +55,24 @@ impl Collect for First {
         GcPrecedence::Gc
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::testing::goes_first;
+    use GcPrecedence::Gc;
+
+    #[test]
+    fn collection_goes_before_everything() {
+        let always = [(9, Gc, "it goes first with blocks to spare"), (0, Gc, "it goes first without free blocks")];
+        goes_first(First::atomic(), &always);
+        goes_first(First::non_preemptive(), &always);
+        for (answer, pausable, rule) in [
+            (First::atomic(), false, "nothing pauses an atomic collection"),
+            (First::non_preemptive(), true, "reads may pause a non-preemptive collection's programs"),
+        ] {
+            assert!(answer.declares().goes_first, "it says in advance that it goes first");
+            assert_eq!(answer.declares().mode, GcMode::Transactions { pausable }, "{rule}");
+        }
+    }
+}

@@ -28,3 +28,16 @@ impl Collect for Free {
         GcPrecedence::User
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::testing::goes_first;
+    use GcPrecedence::User;
+
+    #[test]
+    fn collection_takes_no_time() {
+        assert_eq!(Free.declares().mode, GcMode::Free, "victims are emptied at once");
+        goes_first(Free, &[(9, User, "users go first"), (0, User, "users go first without free blocks too")]);
+    }
+}

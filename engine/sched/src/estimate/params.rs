@@ -4,27 +4,33 @@
 use super::Options;
 use crate::params::{Param, Values};
 
-const fn switch(name: &'static str, help: &'static str) -> Param {
-    Param { name, unit: "0 or 1", default: 0, min: 0, max: 1, help }
-}
-
 /// See [`Options::literal_advanced`].
-pub const ADV_LITERAL: Param = switch(
+pub const ADV_LITERAL: Param = Param::switch(
     "adv_literal",
+    0,
     "the advanced counters of eq. 4 count commands, as the paper's sentence reads, not transactions (D-SLK-02)",
 );
 /// See [`Options::double_count`].
-pub const DOUBLE_COUNT: Param =
-    switch("double_count", "the second line of eq. 4 by the letter: waiting reads count twice for a write (D-SLK-03)");
+pub const DOUBLE_COUNT: Param = Param::switch(
+    "double_count",
+    0,
+    "the second line of eq. 4 by the letter: waiting reads count twice for a write (D-SLK-03)",
+);
 /// See [`Options::gc_per_operation`].
 pub const GC_PER_OP: Param =
-    switch("gc_per_op", "collection may come before every operation ahead, not once a wait (D-SLK-06)");
+    Param::switch("gc_per_op", 0, "collection may come before every operation ahead, not once a wait (D-SLK-06)");
 /// See [`Options::physical_residual`].
-pub const RESIDUAL_PHY: Param =
-    switch("residual_phy", "eq. 7 asks the hardware when it will be free instead of taking typical times (D-SLK-07)");
+pub const RESIDUAL_PHY: Param = Param::switch(
+    "residual_phy",
+    0,
+    "eq. 7 asks the hardware when it will be free instead of taking typical times (D-SLK-07)",
+);
 /// See [`super::ErrorTerm`].
-pub const ERR_TERM: Param =
-    switch("err_term", "adds the mean error of the last second to estimated waits (footnote 3); slack does not change");
+pub const ERR_TERM: Param = Param::switch(
+    "err_term",
+    0,
+    "adds the mean error of the last second to estimated waits (footnote 3); slack does not change",
+);
 
 /// All of them.
 pub const ALL: &[Param] = &[ADV_LITERAL, DOUBLE_COUNT, GC_PER_OP, RESIDUAL_PHY, ERR_TERM];

@@ -6,10 +6,6 @@ use super::intensity::Rule;
 use crate::order::fair::Settings;
 use crate::params::{Param, Values};
 
-const fn switch(name: &'static str, default: u64, help: &'static str) -> Param {
-    Param { name, unit: "0 or 1", default, min: 0, max: 1, help }
-}
-
 /// Parameters of the first stage.
 pub(crate) static ORDER_PARAMS: &[Param] = &[
     Param {
@@ -44,8 +40,8 @@ pub(crate) static ORDER_PARAMS: &[Param] = &[
         max: 1000,
         help: "number of epochs over which rates are taken (D-FLN-03)",
     },
-    switch("class_per_unit", 0, "classes by unit, against the limits over the number of units (D-FLN-02)"),
-    switch("alpha_per_epoch", 0, "alpha_read and alpha_write are bytes of an epoch, not of a second (D-FLN-27)"),
+    Param::switch("class_per_unit", 0, "classes by unit, against the limits over the number of units (D-FLN-02)"),
+    Param::switch("alpha_per_epoch", 0, "alpha_read and alpha_write are bytes of an epoch, not of a second (D-FLN-27)"),
     Param {
         name: "fairness_threshold",
         unit: "thousandths",
@@ -54,9 +50,17 @@ pub(crate) static ORDER_PARAMS: &[Param] = &[
         max: 1000,
         help: "below this fairness the worst-off flow of high intensity goes to the front (FLIN §6, F_thr)",
     },
-    switch("barrier", 1, "what was moved to the front may not be passed, nor its flow reversed (D-FLN-08)"),
-    switch("alone_departed", 0, "a flow's last transaction counts for the alone wait after it has left (D-FLN-06)"),
-    switch("average_halves", 0, "average slowdowns count half after every epoch, else all of the run (D-FLN-09)"),
+    Param::switch("barrier", 1, "what was moved to the front may not be passed, nor its flow reversed (D-FLN-08)"),
+    Param::switch(
+        "alone_departed",
+        0,
+        "a flow's last transaction counts for the alone wait after it has left (D-FLN-06)",
+    ),
+    Param::switch(
+        "average_halves",
+        0,
+        "average slowdowns count half after every epoch, else all of the run (D-FLN-09)",
+    ),
 ];
 
 /// Parameters of garbage collection before writes. The pick decision computes what the collect decision will do, so both
@@ -86,7 +90,7 @@ pub(crate) static QUOTA_PARAMS: &[Param] = &[
         max: 2,
         help: "rounding of a write's share of page moves (D-FLN-13)",
     },
-    switch(
+    Param::switch(
         "gc_preemptible",
         0,
         "reads go between page moves that a write pays for, and interrupt their programs (D-FLN-16)",
@@ -94,7 +98,7 @@ pub(crate) static QUOTA_PARAMS: &[Param] = &[
 ];
 
 /// Parameters of suspension by proportional waits.
-pub(crate) static SUSPENSION_PARAMS: &[Param] = &[switch(
+pub(crate) static SUSPENSION_PARAMS: &[Param] = &[Param::switch(
     "present_pause",
     0,
     "a program in service has waited only for as long as it stands paused now (O1; D-FLN-28)",

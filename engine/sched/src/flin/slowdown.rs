@@ -23,12 +23,6 @@ impl Slowdown {
     const fn is_less(self, other: Slowdown) -> bool {
         (self.shared as u128 * other.isolated as u128) < (other.shared as u128 * self.isolated as u128)
     }
-
-    /// Rounded to ten thousandths, for tests.
-    #[cfg(test)]
-    pub(crate) const fn ten_thousandths(self) -> u64 {
-        (self.shared * 10_000 + self.isolated / 2) / self.isolated
-    }
 }
 
 /// The alone time of a transaction as slowdowns count it, ns: at least 1.

@@ -58,3 +58,27 @@ impl Order for Shadow {
         self.estimator.ended(board, txn);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::Options;
+    use crate::order::tail::Tail;
+    use crate::pick::testing::{board, read};
+
+    #[test]
+    fn the_estimator_changes_no_place() {
+        let mut board = board(1, 1);
+        let [_, new] = [1, 2].map(|serial| read(&mut board, serial, 0, serial));
+        let (queue, request) = (board.txn(new).queue, RequestId(0));
+        for error_term in [false, true] {
+            let mut order = Shadow::new(Box::new(Tail), Estimator::new(Options::default(), error_term));
+            assert!(order.position(&board, new, queue).in_front_of.is_none(), "the order beside it decides the place");
+            let waits = order.estimate(&board, new, request).queue;
+            assert_eq!(waits, board.service(new), "the read ahead is in the estimate");
+            let declared = order.declares();
+            assert!(declared.is_tail && declared.needs.estimates, "it declares what the order does, and estimates");
+            assert_eq!(declared.needs.ends, error_term, "ends are needed for the error term alone");
+        }
+    }
+}

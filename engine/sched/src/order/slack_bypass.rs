@@ -37,11 +37,9 @@ pub(crate) const SLACK_ORACLE: AnswerEntry = AnswerEntry {
 };
 
 /// Whether reads may pass reads.
-pub(crate) const RBYP: Param =
-    Param { name: "rbyp", unit: "0 or 1", default: 1, min: 0, max: 1, help: "reads may bypass reads (Rbyp)" };
+pub(crate) const RBYP: Param = Param::switch("rbyp", 1, "reads may bypass reads (Rbyp)");
 /// Whether writes may pass writes.
-pub(crate) const WBYP: Param =
-    Param { name: "wbyp", unit: "0 or 1", default: 1, min: 0, max: 1, help: "writes may bypass writes (Wbyp)" };
+pub(crate) const WBYP: Param = Param::switch("wbyp", 1, "writes may bypass writes (Wbyp)");
 /// How long decisions take.
 pub(crate) const DECISION_NS: Param = Param {
     name: "decision_ns",
@@ -56,14 +54,11 @@ pub(crate) const DECISION_NS: Param = Param {
 pub(crate) const PARAMS: &[Param] = &[
     RBYP,
     WBYP,
-    Param {
-        name: "charge_reads",
-        unit: "0 or 1",
-        default: 0,
-        min: 0,
-        max: 1,
-        help: "an arriving read takes its service time from the slack of the chip's waiting writes (D-SLK-11)",
-    },
+    Param::switch(
+        "charge_reads",
+        0,
+        "an arriving read takes its service time from the slack of the chip's waiting writes (D-SLK-11)",
+    ),
     DECISION_NS,
     params::ADV_LITERAL,
     params::DOUBLE_COUNT,

@@ -28,3 +28,18 @@ impl Order for Tail {
         Position::TAIL
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pick::testing::{board, read};
+
+    #[test]
+    fn what_arrives_goes_behind_what_waits() {
+        let mut board = board(1, 1);
+        let [_, new] = [1, 2].map(|serial| read(&mut board, serial, 0, serial));
+        let queue = board.txn(new).queue;
+        assert!(Tail.position(&board, new, queue).in_front_of.is_none(), "nothing that waits is passed");
+        assert!(Tail.declares().is_tail, "it says in advance that nothing is");
+    }
+}

@@ -14,14 +14,11 @@ pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
     name: "fcfs",
     summary: "the oldest transaction, read or write",
     source: "model 2.1.9",
-    params: &[Param {
-        name: "fcfs_widen",
-        unit: "0 or 1",
-        default: 1,
-        min: 0,
-        max: 1,
-        help: "whether companions may share the oldest transaction's command (multi-plane, multi-die)",
-    }],
+    params: &[Param::switch(
+        "fcfs_widen",
+        1,
+        "whether companions may share the oldest transaction's command (multi-plane, multi-die)",
+    )],
     build: Build::Pick(&|v| Box::new(Fcfs::new(v.get("fcfs_widen") == 1))),
 };
 

@@ -27,14 +27,11 @@ pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
 
 /// Parameters of [`Dynamic`].
 pub(crate) const PARAMS: &[Param] = &[
-    Param {
-        name: "bind_at_arrival",
-        unit: "0 or 1",
-        default: 0,
-        min: 0,
-        max: 1,
-        help: "a write's chip is chosen when it arrives, by least estimated response, not when a chip is free (D-SLK-22)",
-    },
+    Param::switch(
+        "bind_at_arrival",
+        0,
+        "a write's chip is chosen when it arrives, by least estimated response, not when a chip is free (D-SLK-22)",
+    ),
     params::ADV_LITERAL,
     params::DOUBLE_COUNT,
     params::GC_PER_OP,

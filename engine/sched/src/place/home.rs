@@ -28,3 +28,19 @@ impl Place for Home {
         home
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_core::Lpn;
+
+    #[test]
+    fn every_write_goes_home() {
+        let board = crate::pick::testing::board(2, 2);
+        for home in 0..4 {
+            let page = PageWrite { lpn: Lpn(9), home: PlaneId(home), at: PlaneId(3 - home) };
+            assert_eq!(Home.plane(&board, page), PlaneId(home), "a page goes home, wherever it is now: {page:?}");
+        }
+        assert!(Home.declares().is_static, "it says in advance that pages stay at home");
+    }
+}

@@ -43,14 +43,7 @@ pub(crate) const PARAMS: &[Param] = &[
         max: 1 << 16,
         help: "most writes that move to a chip each time it becomes idle (D-SOS-02)",
     },
-    Param {
-        name: "rebalance_from_tail",
-        unit: "0 or 1",
-        default: 0,
-        min: 0,
-        max: 1,
-        help: "whether the hindmost write moves instead of the foremost (D-SOS-02)",
-    },
+    Param::switch("rebalance_from_tail", 0, "whether the hindmost write moves instead of the foremost (D-SOS-02)"),
     Param {
         name: "rebalance_move_ns",
         unit: "ns",
@@ -59,14 +52,11 @@ pub(crate) const PARAMS: &[Param] = &[
         max: 1 << 40,
         help: "time the controller needs for a move; the write joins its new queue that much later (D-SOS-04)",
     },
-    Param {
-        name: "rebalance_after_rotation",
-        unit: "0 or 1",
-        default: 0,
-        min: 0,
-        max: 1,
-        help: "whether writes first go to the next plane in turn, as with place = \"rotate\", not to their own (D-SOS-13)",
-    },
+    Param::switch(
+        "rebalance_after_rotation",
+        0,
+        "whether writes first go to the next plane in turn, as with place = \"rotate\", not to their own (D-SOS-13)",
+    ),
 ];
 
 /// Static allocation until a chip is idle.

@@ -32,3 +32,22 @@ impl Preempt for Never {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pick::testing::{board, program, read, serve};
+    use flashlane_core::Time;
+
+    #[test]
+    fn commands_run_to_their_end() {
+        let mut board = board(1, 1);
+        let write = program(&mut board, 0, 1);
+        serve(&mut board, &[write], Time::from_ns(1_000_000));
+        let waiting = read(&mut board, 1, 0, 2);
+        assert_eq!(Never.pause(&board, UnitId(0), waiting), None, "no read pauses a program");
+        assert_eq!(Never.serve(&board, UnitId(0), waiting), None, "what is paused is resumed before any read");
+        let declared = Never.declares().suspend_points;
+        assert_eq!(declared, SuspendPoints::Never, "it says in advance that nothing is paused");
+    }
+}

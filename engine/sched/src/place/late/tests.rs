@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::pick::testing::board;
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use flashlane_core::geometry::Geometry;
@@ -269,6 +271,32 @@ fn has_earned_a_write(planes: &[Plane], counters: &flashlane_core::board::UnitCo
     moved > 0 && (valid == 0 || earned / valid >= counters.last_write)
 }
 
+/// A board in words: what took the write, what could have, and what stands on every plane.
+fn scene(board: &Board, late: &Late, placed: Option<PlaneId>, takers: &[PlaneId]) -> String {
+    let took = placed.map_or("no plane took it".to_string(), |plane| format!("plane {} took it", plane.0));
+    let could: Vec<u16> = takers.iter().map(|plane| plane.0).collect();
+    let mut text = format!(
+        "{took}, planes {could:?} could; next is {:?}, {} chips are compared, collection is paced: {}",
+        late.next, late.choices, board.facts.paced_gc
+    );
+    for (at, plane) in board.planes.iter().enumerate() {
+        let unit = &board.units[board.home_of(PlaneId(at as u16)).0.index()];
+        text += &format!(
+            "\n  plane {at}: its chip is {:?} with {} reads waiting and {} steps collected; {} free blocks (3 are too few), \
+             collecting: {}, free page: {}, {} free pages, {} valid pages of its victim",
+            unit.service,
+            unit.waiting(FlashOp::Read),
+            unit.counters.moves + unit.counters.erases,
+            plane.free_blocks,
+            plane.collecting,
+            plane.has_free_page,
+            plane.free_pages,
+            plane.victim_pages
+        );
+    }
+    text
+}
+
 /// The law of `late`, on random boards: a write is bound to a chip if and only if one could take it whose collection does not go first,
 /// and to such a chip only, and under paced collection to one nearly out of blocks only if no other could; with as many choices as chips no plane that could take it has more free pages than one of that chip.
 #[test]
@@ -281,7 +309,7 @@ fn no_write_binds_where_blocks_run_out_while_others_have_room() {
         x % below
     };
     let mut seen = [0; 3];
-    for case in 0..20_000 {
+    for _ in 0..20_000 {
         let mut board = chips(2, 2, 2);
         board.facts.same_page[1] = sample(2) == 0;
         (board.facts.paced_gc, board.facts.geometry.pages_per_block) = (sample(2) == 0, 16);
@@ -315,19 +343,23 @@ fn no_write_binds_where_blocks_run_out_while_others_have_room() {
         let all_short = able.iter().all(|(short, _)| *short);
         let takers: Vec<PlaneId> = able.iter().filter(|(short, _)| *short == all_short).map(|it| it.1).collect();
         let idle = board.units.iter().all(|unit| unit.service == Service::Idle && unit.user_waiting() == 0);
+        let scene = || scene(&board, &late, placed, &takers);
         match placed {
             Some(plane) if !takers.is_empty() => {
-                assert!(takers.contains(&plane), "case {case}: {plane:?}, not {takers:?}")
+                assert!(takers.contains(&plane), "a write goes to a plane that could begin it; {}", scene())
             }
-            Some(_) => assert!(idle, "case {case}"),
-            None => assert!(takers.is_empty(), "case {case}: {takers:?}"),
+            Some(_) => {
+                assert!(idle, "a write that no plane could begin waits while anything is under way; {}", scene())
+            }
+            None => assert!(takers.is_empty(), "a write goes as soon as a plane could begin it; {}", scene()),
         }
         if late.choices == 4 && !takers.is_empty() {
             let roomiest =
                 |planes: &mut dyn Iterator<Item = &PlaneId>| planes.map(|&plane| board.plane(plane).free_pages).max();
             let unit = placed.map(|plane| board.home_of(plane).0);
             let beside = roomiest(&mut takers.iter().filter(|&&plane| Some(board.home_of(plane).0) == unit));
-            assert_eq!(beside, roomiest(&mut takers.iter()), "case {case}");
+            let most = roomiest(&mut takers.iter());
+            assert_eq!(beside, most, "the chip of the plane with most free pages takes a write; {}", scene());
         }
         seen[usize::from(takers.is_empty())] += 1;
         seen[2] += usize::from(all_short && !takers.is_empty());
