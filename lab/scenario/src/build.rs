@@ -142,12 +142,12 @@ fn nand(device: &Device) -> Result<config::Nand, KeyError> {
         iterations: key!(device.nand.iterations),
         suspend: Duration::from_ns(key!(device.nand.suspend_ns)),
         resume: Duration::from_ns(key!(device.nand.resume_ns)),
-        suspend_limit: limit("device.nand.suspend_limit", device.nand.suspend_limit.unwrap_or(Limit::Unlimited))?,
+        suspend_limit: limit("device.nand.suspend_limit", device.nand.suspend_limit())?,
         multi_plane: key!(device.nand.multi_plane),
         multi_die: key!(device.nand.multi_die),
         same_page_read: key!(device.nand.same_page_read),
         same_page_program: key!(device.nand.same_page_program),
-        one_shot_pages: device.nand.one_shot_pages.unwrap_or(1),
+        one_shot_pages: device.nand.one_shot_pages(),
         one_shot_wait,
     })
 }
@@ -177,8 +177,8 @@ fn retry(device: &Device) -> Result<Option<config::ReadRetry>, KeyError> {
     }
     Ok(Some(config::ReadRetry {
         step: Duration::from_ns(needed(device.retry.step_ns, "device.retry.step_ns", &["device.retry.states"])?),
-        initial_erases: device.retry.initial_erases.unwrap_or(0),
-        initial_age_days: device.retry.initial_age_days.unwrap_or(0),
+        initial_erases: device.retry.initial_erases(),
+        initial_age_days: device.retry.initial_age_days(),
         states: all,
     }))
 }
@@ -198,15 +198,15 @@ fn slc(device: &Device) -> Result<Option<config::SlcCache>, KeyError> {
     const ON: [&str; 2] = ["device.slc.static_blocks", "device.slc.dynamic"];
     let ns = |value, key| needed(value, key, &ON).map(Duration::from_ns);
     Ok(Some(config::SlcCache {
-        static_blocks: keys.static_blocks.unwrap_or(0),
-        dynamic: keys.dynamic.unwrap_or(false),
-        dynamic_limit: limit("device.slc.dynamic_limit", keys.dynamic_limit.unwrap_or(Limit::Unlimited))?,
+        static_blocks: keys.static_blocks(),
+        dynamic: keys.dynamic(),
+        dynamic_limit: limit("device.slc.dynamic_limit", keys.dynamic_limit())?,
         bits: needed(keys.bits, "device.slc.bits", &ON)?,
         read: ns(keys.read_ns, "device.slc.read_ns")?,
         program: ns(keys.program_ns, "device.slc.program_ns")?,
         erase: ns(keys.erase_ns, "device.slc.erase_ns")?,
         idle,
-        full: keys.full.map_or(config::FullCache::Fold, |Word(full)| full),
+        full: keys.full().0,
     }))
 }
 
@@ -263,9 +263,9 @@ fn precondition(device: &Device) -> Result<config::Precondition, KeyError> {
 
 fn unmap(device: &Device) -> config::Unmap {
     config::Unmap {
-        command: Duration::from_ns(device.ftl.trim_ns.unwrap_or_default()),
-        page: Duration::from_ns(device.ftl.trim_page_ns.unwrap_or_default()),
-        reads: device.ftl.unmapped_reads.map_or_else(Default::default, |Word(reads)| reads),
+        command: Duration::from_ns(device.ftl.trim_ns()),
+        page: Duration::from_ns(device.ftl.trim_page_ns()),
+        reads: device.ftl.unmapped_reads().0,
     }
 }
 
@@ -279,7 +279,7 @@ fn buffer(device: &Device) -> Result<Option<config::Buffer>, KeyError> {
         // Only serial service leaves it out.
         flush_above: device.buffer.flush_above.unwrap_or_default(),
         merge_writes: key!(device.buffer.merge_writes),
-        protected: device.buffer.protected.unwrap_or_default(),
+        protected: device.buffer.protected(),
     }))
 }
 

@@ -10,7 +10,7 @@ use flashlane_ssd::config;
 use super::device::Device;
 use super::error::KeyError;
 use super::required::{key, missing};
-use super::words::{MappingStart, Victim, Word};
+use super::words::{MappingStart, Victim};
 
 /// The ways to give the user capacity.
 pub(super) const CAPACITY: [&str; 3] = ["user_gb", "user_bytes", "over_provisioning_percent"];
@@ -67,7 +67,7 @@ pub(super) fn mapping(device: &Device, geometry: &Geometry) -> Result<Option<con
     if !keys.is_on() {
         return Ok(None);
     }
-    let (page, entry_bytes) = (geometry.page_bytes, keys.entry_bytes.unwrap_or(4));
+    let (page, entry_bytes) = (geometry.page_bytes, keys.entry_bytes());
     if !(1..=page).contains(&entry_bytes) {
         return Err(KeyError::new(
             "device.mapping.entry_bytes",
@@ -105,17 +105,17 @@ pub(super) fn mapping(device: &Device, geometry: &Geometry) -> Result<Option<con
     };
     Ok(Some(config::Mapping {
         entries,
-        host_entries: keys.host_entries.unwrap_or(0),
+        host_entries: keys.host_entries(),
         entries_per_page,
         entry_bytes,
         read_bytes: keys.read_bytes.unwrap_or(page),
-        warm: keys.start == Some(Word(MappingStart::Warm)),
+        warm: keys.start().0 == MappingStart::Warm,
     }))
 }
 
 /// The blocks of a plane that are always in SLC mode, which hold no part of the user capacity.
 fn static_blocks(device: &Device, geometry: &Geometry) -> Result<u32, KeyError> {
-    let blocks = if device.slc.is_on() { device.slc.static_blocks.unwrap_or(0) } else { 0 };
+    let blocks = if device.slc.is_on() { device.slc.static_blocks() } else { 0 };
     if blocks == 0 || blocks < geometry.blocks_per_plane {
         return Ok(blocks);
     }
@@ -176,7 +176,7 @@ pub(super) fn spare_covers_gc(
     (logical_pages, mapping): (u32, Option<config::Mapping>),
     gc: &config::Gc,
 ) -> Result<(), KeyError> {
-    let wordline = device.nand.one_shot_pages.unwrap_or(1);
+    let wordline = device.nand.one_shot_pages();
     if mapping.is_some_and(|mapping| mapping.entries_per_page == 0) || !(1..=g.pages_per_block).contains(&wordline) {
         // The device's own check reports it.
         return Ok(());
@@ -185,7 +185,7 @@ pub(super) fn spare_covers_gc(
     let stored = logical_pages.saturating_add(map);
     let data = stored.div_ceil(g.planes()).div_ceil(g.pages_per_block + 1 - wordline);
     let in_slc_mode = static_blocks(device, g)?;
-    let open = if device.slc.dynamic == Some(true) { 3 } else { 2 };
+    let open = if device.slc.dynamic() { 3 } else { 2 };
     let spare = (g.blocks_per_plane - in_slc_mode).saturating_sub(data);
     if gc.start_blocks.saturating_add(open) <= spare {
         return Ok(());

@@ -2,18 +2,84 @@
 //!
 //! Owns the keys of a device and how layers of them overlay each other. Promises that a key missing in one layer is
 //! taken from the layer below. Must never know what the values mean to the device (that is `build`).
+//!
+//! To add a key, give it a line here, a field in `config.rs` of `flashlane_ssd` with its value where it is off (`plain.rs`) and its legal range
+//! (`check.rs`), and a line in `build.rs`. Layers, the schema, docs/scenario.md, the hash of a scenario and the errors about keys without effect
+//! follow; the compiler asks for it where tests draw devices at random.
 
 use flashlane_core::geometry::UnitKind;
 use flashlane_ssd::config::{Charge, Dispatch, FullCache, Rounding, UnmappedReads};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use super::value::{Latency, Limit, text_or_table};
 use super::words::{DriveState, MappingStart, Protocol, Service, Victim, Word};
 
-/// Declares a table of optional keys with its overlay rule.
+/// What a key of a device needs to have an effect. What that means for a device is in `effect`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Need {
+    /// An SLC cache.
+    Slc,
+    /// One with dynamic blocks, or none at all.
+    DynamicSlc,
+    /// A map of which memory holds a part.
+    PartialMap,
+    /// Reads that are tried again.
+    Retries,
+    /// Programs of a whole wordline.
+    OneShot,
+    /// Commands over several planes.
+    MultiPlane,
+    /// Several planes in a die.
+    PlanesOfADie,
+    /// Several dies in a unit.
+    DiesOfAUnit,
+    /// Commands over several planes or dies.
+    SharedCommands,
+    /// Transfers that take time.
+    TransferTimes,
+    /// Victims chosen among some blocks at random.
+    DChoices,
+    /// A page buffer.
+    Buffer,
+    /// One in which writes are done.
+    WriteBack,
+    /// Commands served one at a time.
+    SerialService,
+    /// A drive filled before the run.
+    Filled,
+    /// A drive overwritten before the run.
+    Replayed,
+    /// Commands served by the flash.
+    ParallelService,
+}
+
+/// A key of a device.
+pub(super) struct Key {
+    /// Its path below `device`.
+    pub(super) path: &'static str,
+    /// What it needs to have an effect.
+    pub(super) needs: &'static [Need],
+    /// What it is where neither the scenario nor the preset gives it.
+    pub(super) default: Option<fn() -> Value>,
+}
+
+macro_rules! default {
+    () => {
+        None
+    };
+    ($default:expr) => {
+        Some(|| serde_json::to_value($default).expect("a plain value"))
+    };
+}
+
+/// Declares a table of keys that a scenario or a preset may give: `key: type = default => what it needs to have an effect;`. A key with a
+/// default need not stand in any preset.
 macro_rules! section {
-    ($(#[$doc:meta])* $name:ident { $($(#[$key_doc:meta])* $key:ident: $type:ty,)* }) => {
+    ($(#[$doc:meta])* $name:ident $table:literal {
+        $($(#[$key_doc:meta])* $key:ident: $type:ty $(= $default:expr)? $(=> $($need:ident),+)?;)*
+    }) => {
         $(#[$doc])*
         #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
@@ -26,84 +92,102 @@ macro_rules! section {
         }
 
         impl $name {
+            const KEYS: &[Key] = &[$(Key {
+                path: concat!($table, ".", stringify!($key)),
+                needs: &[$($(Need::$need),+)?],
+                default: default!($($default)?),
+            },)*];
+
             fn keys_over(&mut self, over: &$name) {
                 $(if over.$key.is_some() { self.$key = over.$key.clone(); })*
             }
+
+            /// Removes the keys that have their defaults.
+            fn leave_out_defaults(&mut self) {
+                $($(self.$key = self.$key.filter(|value| *value != $default);)?)*
+            }
+
+            $($(
+                /// The key's value, or its default.
+                pub(super) fn $key(&self) -> $type {
+                    self.$key.unwrap_or($default)
+                }
+            )?)*
         }
     };
 }
 
 section! {
     /// Shape of the flash. All counts are per parent.
-    Geometry {
+    Geometry "geometry" {
         /// Channels of the device, 1 to 64.
-        channels: u32,
+        channels: u32;
         /// Chips (ways) on a channel, 1 to 64.
-        chips_per_channel: u32,
+        chips_per_channel: u32;
         /// Dies in a chip, 1 to 16.
-        dies_per_chip: u32,
+        dies_per_chip: u32;
         /// Planes in a die, 1 to 16.
-        planes_per_die: u32,
+        planes_per_die: u32;
         /// Blocks in a plane, 1 to 1048576.
-        blocks_per_plane: u32,
+        blocks_per_plane: u32;
         /// Pages in a block, 1 to 32768.
-        pages_per_block: u32,
+        pages_per_block: u32;
         /// User bytes of a page, a multiple of 512, up to 1 MiB.
-        page_bytes: u32,
+        page_bytes: u32;
         /// Spare bytes of a page (ECC, metadata).
-        metadata_bytes: u32,
+        metadata_bytes: u32;
         /// What owns a read and a write queue and is busy or idle as a whole: the chip or each die.
-        unit: Word<UnitKind>,
+        unit: Word<UnitKind>;
     }
 }
 
 section! {
     /// Flash array times and abilities.
-    Nand {
+    Nand "nand" {
         /// Array time of a page read, ns.
-        read_ns: Latency,
+        read_ns: Latency;
         /// Array time of a page program, ns.
-        program_ns: Latency,
+        program_ns: Latency;
         /// Array time of a block erase, ns.
-        erase_ns: Latency,
+        erase_ns: Latency => ParallelService;
         /// Program-verify iterations of a typical program; a program may be paused at their boundaries.
-        iterations: u32,
+        iterations: u32 => ParallelService;
         /// Time to pause a program or an erase, ns.
-        suspend_ns: u64,
+        suspend_ns: u64 => ParallelService;
         /// Time to resume it, ns.
-        resume_ns: u64,
+        resume_ns: u64 => ParallelService;
         /// How often one program or erase may be paused. Default `"unlimited"`.
-        suspend_limit: Limit,
+        suspend_limit: Limit = Limit::Unlimited => ParallelService;
         /// One command may use several planes of a die.
-        multi_plane: bool,
+        multi_plane: bool => PlanesOfADie, ParallelService;
         /// One command may use several dies of a unit.
-        multi_die: bool,
+        multi_die: bool => DiesOfAUnit, ParallelService;
         /// Multi-plane reads must have the same page offset.
-        same_page_read: bool,
+        same_page_read: bool => MultiPlane, ParallelService;
         /// Multi-plane programs must have the same page offset.
-        same_page_program: bool,
+        same_page_program: bool => MultiPlane, ParallelService;
         /// Pages of a wordline, 1 to 4: native cells are programmed a whole wordline at a time, in `program_ns`. Default 1: a program a page. Needs
         /// a write-back buffer with as many pages for each plane (and flow, with `per_flow`), or an SLC cache with `full = "fold"`.
-        one_shot_pages: u32,
+        one_shot_pages: u32 = 1;
         /// How long pages wait in the buffer for a full wordline, ms, 0 to 3600000; then it is padded. Without it, as long as no flush or write
         /// with FUA waits for them.
-        one_shot_wait_ms: f64,
+        one_shot_wait_ms: f64 => OneShot;
     }
 }
 
 section! {
     /// Reads that are tried again with other reference voltages (off unless a scenario or preset gives `states`).
-    Retry {
+    Retry "retry" {
         /// Array time of each further step of a read, ns.
-        step_ns: u64,
+        step_ns: u64 => Retries;
         /// Erases of every block before the run. Default 0.
-        initial_erases: u32,
+        initial_erases: u32 = 0 => Retries;
         /// Age of the data that lies on the drive before the run, days. Data written in the run has age 0. Default 0.
-        initial_age_days: u32,
+        initial_age_days: u32 = 0 => Retries;
         /// How many further steps reads take, by wear and age, each as `{ erases = 1000, age_days = 30, shares = [0.3, 0.5, 0.2] }`: shares of
         /// pages that take 0, 1, 2, ... further steps, together 1. The last one applies that has no more erases than the page's block and no
         /// more days than its data (both 0 where left out).
-        states: Vec<RetryState>,
+        states: Vec<RetryState>;
     }
 }
 
@@ -123,191 +207,191 @@ pub struct RetryState {
 
 section! {
     /// SLC cache: blocks with one bit a cell, which take writes first (off unless a scenario or preset gives `static_blocks` or `dynamic`).
-    Slc {
+    Slc "slc" {
         /// Blocks of a plane that are always in SLC mode. They do not count as user capacity or over-provisioning. Default 0.
-        static_blocks: u32,
+        static_blocks: u32 = 0;
         /// Free blocks beyond `gc.start` are opened in SLC mode too, until they are erased. Default false.
-        dynamic: bool,
+        dynamic: bool = false;
         /// Most blocks of a plane that `dynamic` has in SLC mode at a time, at least 1. Default `"unlimited"`: as many as are free.
-        dynamic_limit: Limit,
+        dynamic_limit: Limit = Limit::Unlimited => Slc, DynamicSlc;
         /// Bits a cell of the other blocks, 2 to 4: a block in SLC mode has `pages_per_block / bits` pages. Must divide `pages_per_block`.
-        bits: u32,
+        bits: u32 => Slc;
         /// Array time of a page read in SLC mode, ns.
-        read_ns: u64,
+        read_ns: u64 => Slc;
         /// Array time of a page program in SLC mode, ns.
-        program_ns: u64,
+        program_ns: u64 => Slc;
         /// Array time of an erase of a block in SLC mode, ns.
-        erase_ns: u64,
+        erase_ns: u64 => Slc;
         /// Full blocks are folded once no user transaction has been in the device for this long, ms, 0 to 86400000. Without it, they are
         /// folded only when blocks are needed.
-        idle_ms: f64,
+        idle_ms: f64 => Slc;
         /// What a write does when the cache is full: `fold` waits until a block has been folded, `direct` goes to native cells.
         /// Default `fold`.
-        full: Word<FullCache>,
+        full: Word<FullCache> = Word(FullCache::Fold) => Slc;
     }
 }
 
 section! {
     /// Channel buses.
-    Bus {
+    Bus "bus" {
         /// Million transfers per second; `"unlimited"` makes transfers take no time.
-        mega_transfers: Limit,
+        mega_transfers: Limit => ParallelService;
         /// Bytes per transfer, 1 to 64.
-        width_bytes: u32,
+        width_bytes: u32 => TransferTimes, ParallelService;
         /// Rounding of transfer times: `exact` to the nearest ns, `mqsim` as that simulator (6 ns per two bytes at 333 MT/s).
-        rounding: Word<Rounding>,
+        rounding: Word<Rounding> => TransferTimes, ParallelService;
         /// Whether a page's spare bytes are transferred too.
-        with_metadata: bool,
+        with_metadata: bool => TransferTimes, ParallelService;
         /// Command phase of a read on the bus, ns.
-        read_command_ns: u64,
+        read_command_ns: u64 => ParallelService;
         /// Command phase of a program, ns.
-        program_command_ns: u64,
+        program_command_ns: u64 => ParallelService;
         /// Command phase of an erase, ns.
-        erase_command_ns: u64,
+        erase_command_ns: u64 => ParallelService;
         /// Set-up before a data-out phase, ns.
-        data_out_setup_ns: u64,
+        data_out_setup_ns: u64 => ParallelService;
         /// Extra array time of each further plane of a command, ns.
-        plane_gap_ns: u64,
+        plane_gap_ns: u64 => SharedCommands, ParallelService;
         /// When a free unit chooses its next command: `eager` at once, `bus-idle` when its channel is free too.
-        dispatch: Word<Dispatch>,
+        dispatch: Word<Dispatch> => ParallelService;
     }
 }
 
 section! {
     /// Translation layer. Give one of `user_gb`, `user_bytes`, `over_provisioning_percent`.
-    Ftl {
+    Ftl "ftl" {
         /// Static allocation: what consecutive pages are spread over first. Four different letters of C (channel),
         /// W (way), D (die), P (plane).
-        allocation: String,
+        allocation: String;
         /// User capacity, decimal gigabytes.
-        user_gb: u64,
+        user_gb: u64;
         /// User capacity, bytes.
-        user_bytes: u64,
+        user_bytes: u64;
         /// Raw capacity beyond the user's, percent of the user capacity.
-        over_provisioning_percent: f64,
+        over_provisioning_percent: f64;
         /// A write of part of a page reads the page first.
-        read_modify_write: bool,
+        read_modify_write: bool;
         /// Free blocks are used least worn first; if false, in the order in which they were freed.
-        wear_aware: bool,
+        wear_aware: bool;
         /// Time of a trim or of write zeroes, ns. Default 0.
-        trim_ns: u64,
+        trim_ns: u64 = 0;
         /// Further time of each mapped page that it unmaps, ns. Default 0.
-        trim_page_ns: u64,
+        trim_page_ns: u64 = 0;
         /// How a page is read that was trimmed or never written: by the `flash` (the default), or from `memory`, because the map tells
         /// that there is no data.
-        unmapped_reads: Word<UnmappedReads>,
+        unmapped_reads: Word<UnmappedReads> = Word(UnmappedReads::Flash);
     }
 }
 
 section! {
     /// The map of logical pages on the flash, of which memory holds a part (off unless a scenario or preset gives `entries` or `bytes`:
     /// then memory holds all of it). Give one of the two.
-    Mapping {
+    Mapping "mapping" {
         /// Entries that the controller's memory holds, one for a logical page. `"unlimited"` switches the table off.
-        entries: Limit,
+        entries: Limit;
         /// `entries` as bytes of `entry_bytes` each.
-        bytes: u64,
+        bytes: u64;
         /// Bytes of an entry in a translation page and on the link to the host. Default 4.
-        entry_bytes: u32,
+        entry_bytes: u32 = 4 => PartialMap;
         /// Entries of a translation page. Default: as many as fit into a page.
-        entries_per_page: u32,
+        entries_per_page: u32 => PartialMap;
         /// Bytes that cross the bus when a translation page is read for an entry, a multiple of 512. Default: the whole page.
-        read_bytes: u32,
+        read_bytes: u32 => PartialMap;
         /// Entries that the host's memory holds beyond those: one found there takes a round trip of the link. Default 0.
-        host_entries: u32,
+        host_entries: u32 = 0 => PartialMap;
         /// Which entries memory holds before the first request: none (`empty`) or as many as it can, those of the first pages (`warm`).
         /// Default `empty`.
-        start: Word<MappingStart>,
+        start: Word<MappingStart> = Word(MappingStart::Empty) => PartialMap;
     }
 }
 
 section! {
     /// Garbage collection. Thresholds are free blocks of a plane, given as a count or as percent of its blocks.
-    Gc {
+    Gc "gc" {
         /// How a victim block is chosen.
-        victim: Word<Victim>,
+        victim: Word<Victim> => ParallelService;
         /// Random candidate blocks for `d-choices`.
-        choices: u32,
+        choices: u32 => DChoices, ParallelService;
         /// A plane collects with fewer free blocks than this, percent of its blocks (rounded up, at least 2 blocks).
-        start_percent: f64,
+        start_percent: f64;
         /// `start_percent` as a number of blocks, at least 2.
-        start_blocks: u32,
+        start_blocks: u32;
         /// At or below this, collecting goes before user transactions, percent of its blocks (rounded down, at least 1 block).
-        hard_percent: f64,
+        hard_percent: f64;
         /// `hard_percent` as a number of blocks: at least 1, below the start.
-        hard_blocks: u32,
+        hard_blocks: u32;
         /// Moved pages go to open blocks of their own.
-        separate_frontier: bool,
+        separate_frontier: bool => ParallelService;
     }
 }
 
 section! {
     /// Page buffer in the controller's memory.
-    Buffer {
+    Buffer "buffer" {
         /// Pages it holds; 0 for no buffer.
-        pages: u32,
+        pages: u32;
         /// Each flow has an equal part of its own.
-        per_flow: bool,
+        per_flow: bool => Buffer;
         /// Writes are done when they are in the buffer; otherwise it serves reads only.
-        write_back: bool,
+        write_back: bool => Buffer;
         /// Pages read from flash enter the buffer.
-        read_allocate: bool,
+        read_allocate: bool => Buffer;
         /// Dirty pages beyond this number (per flow with `per_flow`) are written out in the background. Not with serial service, which
         /// ignores a preset's value and writes a page out when another needs its place.
-        flush_above: u32,
+        flush_above: u32 => Buffer, WriteBack;
         /// A write of a page that the buffer holds replaces it there. If not, every write keeps a page of the buffer until its own program
         /// has ended or the scheduler has cancelled it (D-SOS-05). Not with serial service.
-        merge_writes: bool,
+        merge_writes: bool => Buffer;
         /// Dirty pages survive a loss of power (capacitors): a flush and a write with FUA need no flash. Default false.
-        protected: bool,
+        protected: bool = false => Buffer, WriteBack;
         /// Time the memory takes to serve a request without flash, ns (with or without a buffer).
-        access_ns: u64,
+        access_ns: u64;
     }
 }
 
 section! {
     /// Host interface.
-    Front {
+    Front "front" {
         /// `nvme`: a submission and completion queue per flow; `sata`: one queue of tags (NCQ) for all flows.
-        protocol: Word<Protocol>,
+        protocol: Word<Protocol>;
         /// Commands outstanding: of each flow (nvme) or of all together (sata). More wait in the host.
-        depth: Limit,
+        depth: Limit;
         /// Commands the device holds at a time, all flows together.
-        in_flight: Limit,
+        in_flight: Limit;
         /// Transactions a unit's read queue holds; a command that needs more waits in the host interface.
-        read_queue_capacity: Limit,
+        read_queue_capacity: Limit => ParallelService;
         /// Transactions a unit's write queue holds.
-        write_queue_capacity: Limit,
+        write_queue_capacity: Limit => ParallelService;
         /// Link to the host, bytes per second in each direction.
-        link_bytes_per_s: Limit,
+        link_bytes_per_s: Limit;
         /// Link latency each way, ns.
-        link_latency_ns: u64,
+        link_latency_ns: u64;
         /// How commands in the device are served: `parallel` by the flash, or `serial` one command at a time for the page times of the
         /// pages it misses in the buffer, without bus, map and garbage collection (needs `in_flight = 1`).
-        service: Word<Service>,
+        service: Word<Service>;
         /// With serial service: pages served at a time, 1 to the number of chips.
-        cluster: u32,
+        cluster: u32 => SerialService;
         /// With serial service, what a write pays for: `free-aware` the dirty pages that it evicts from the buffer, `literal`
         /// every page that it misses.
-        charge: Word<Charge>,
+        charge: Word<Charge> => SerialService;
         /// Priority levels, 1 to 8. 0: as many as the flows use.
-        priority_levels: u8,
+        priority_levels: u8;
     }
 }
 
 section! {
     /// State of the drive before the first request.
-    Precondition {
+    Precondition "precondition" {
         /// `fresh` (erased), `filled` (`fill_percent` of the pages written once, in order), `steady` (full, and
         /// overwritten at random until garbage collection is in equilibrium: the analytic state, ready at once) or
         /// `replayed` (full, and overwritten at random page by page with this device's own garbage collection;
         /// `overwrite_percent` says how long; takes about 0.025 s of CPU per GB, once for all
         /// runs of a comparison, and with `--state FILE` once for all comparisons).
-        state: Word<DriveState>,
+        state: Word<DriveState> => ParallelService;
         /// For `filled`: percent of the logical pages, 0 to 100, in steps of 0.1.
-        fill_percent: f64,
+        fill_percent: f64 => Filled, ParallelService;
         /// For `replayed`: overwrites, percent of the logical pages, 0 to 10000.
-        overwrite_percent: u32,
+        overwrite_percent: u32 => Replayed, ParallelService;
     }
 }
 
@@ -340,43 +424,67 @@ impl Slc {
 
     /// Whether there is a cache.
     pub(super) fn is_on(&self) -> bool {
-        self.static_blocks.unwrap_or(0) > 0 || self.dynamic == Some(true)
+        self.static_blocks() > 0 || self.dynamic()
     }
 }
 
-/// A device: keys that lie over a preset's.
-#[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(inline)]
-pub struct Device {
-    /// The preset to start from (`flashlane devices` lists them). Default `modern-tlc`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub preset: Option<String>,
+/// Declares the device by its tables.
+macro_rules! device {
+    ($($(#[$about:meta])* $table:ident: $Table:ident,)*) => {
+        /// A device: keys that lie over a preset's.
+        #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        #[schemars(inline)]
+        pub struct Device {
+            /// The preset to start from (`flashlane devices` lists them). Default `modern-tlc`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub preset: Option<String>,
+            $($(#[$about])* pub $table: $Table,)*
+        }
+
+        impl Device {
+            /// The keys of all tables.
+            pub(super) fn keys() -> impl Iterator<Item = &'static Key> {
+                [$($Table::KEYS),*].into_iter().flatten()
+            }
+
+            fn keys_over(&mut self, over: &Device) {
+                $(self.$table.keys_over(&over.$table);)*
+            }
+
+            fn leave_out_defaults(&mut self) {
+                $(self.$table.leave_out_defaults();)*
+            }
+        }
+    };
+}
+
+device! {
     /// Shape of the flash.
-    pub geometry: Geometry,
+    geometry: Geometry,
     /// Flash array times and abilities.
-    pub nand: Nand,
+    nand: Nand,
     /// Reads that are tried again.
     #[serde(skip_serializing_if = "Retry::is_absent")]
-    pub retry: Retry,
+    retry: Retry,
     /// SLC cache.
     #[serde(skip_serializing_if = "Slc::is_absent")]
-    pub slc: Slc,
+    slc: Slc,
     /// Channel buses.
-    pub bus: Bus,
+    bus: Bus,
     /// Translation layer.
-    pub ftl: Ftl,
+    ftl: Ftl,
     /// The map on the flash, of which memory holds a part.
     #[serde(skip_serializing_if = "Mapping::is_absent")]
-    pub mapping: Mapping,
+    mapping: Mapping,
     /// Garbage collection.
-    pub gc: Gc,
+    gc: Gc,
     /// Page buffer.
-    pub buffer: Buffer,
+    buffer: Buffer,
     /// Host interface.
-    pub front: Front,
+    front: Front,
     /// State of the drive before the first request.
-    pub precondition: Precondition,
+    precondition: Precondition,
 }
 
 impl Device {
@@ -402,7 +510,7 @@ impl Device {
         if over.preset.is_some() {
             self.preset = over.preset.clone();
         }
-        let Device { preset: _, geometry, nand, retry, slc, bus, ftl, mapping, gc, buffer, front, precondition } = over;
+        let Device { ftl, mapping, gc, .. } = over;
         if ftl.user_gb.is_some() || ftl.user_bytes.is_some() || ftl.over_provisioning_percent.is_some() {
             (self.ftl.user_gb, self.ftl.user_bytes, self.ftl.over_provisioning_percent) = (None, None, None);
         }
@@ -415,46 +523,29 @@ impl Device {
         if gc.hard_percent.is_some() || gc.hard_blocks.is_some() {
             (self.gc.hard_percent, self.gc.hard_blocks) = (None, None);
         }
-        self.geometry.keys_over(geometry);
-        self.nand.keys_over(nand);
-        self.retry.keys_over(retry);
-        self.slc.keys_over(slc);
-        self.bus.keys_over(bus);
-        self.ftl.keys_over(ftl);
-        self.mapping.keys_over(mapping);
-        self.gc.keys_over(gc);
-        self.buffer.keys_over(buffer);
-        self.front.keys_over(front);
-        self.precondition.keys_over(precondition);
+        self.keys_over(over);
     }
 
     /// Removes keys that say in words what their absence says: a scenario has the same hash with and without them. `protected` is what the
     /// preset says of its buffer.
     pub(super) fn leave_out_what_is_off(&mut self, protected: bool) {
-        self.nand.suspend_limit = self.nand.suspend_limit.filter(|&limit| limit != Limit::Unlimited);
-        self.nand.one_shot_pages = self.nand.one_shot_pages.filter(|&pages| pages != 1);
-        if self.nand.one_shot_pages.is_none() {
-            self.nand.one_shot_wait_ms = None;
-        }
-        let Ftl { trim_ns, trim_page_ns, unmapped_reads, .. } = &mut self.ftl;
-        (*trim_ns, *trim_page_ns) = (trim_ns.filter(|&ns| ns > 0), trim_page_ns.filter(|&ns| ns > 0));
-        *unmapped_reads = unmapped_reads.filter(|&reads| reads != Word(UnmappedReads::Flash));
-        self.buffer.protected = self.buffer.protected.filter(|&own| own != protected);
+        let protected = self.buffer.protected.filter(|&own| own != protected);
         if !self.retry.is_on() {
             self.retry = Retry::default();
         }
         if !self.mapping.is_on() {
             self.mapping = Mapping::default();
         }
-        self.mapping.host_entries = self.mapping.host_entries.filter(|&entries| entries > 0);
-        self.mapping.start = self.mapping.start.filter(|start| start.0 != MappingStart::Empty);
         if !self.slc.is_on() {
             self.slc = Slc::default();
         }
-        self.slc.static_blocks = self.slc.static_blocks.filter(|&blocks| blocks > 0);
-        self.slc.dynamic = self.slc.dynamic.filter(|&dynamic| dynamic);
-        let is_limited = |&limit: &Limit| self.slc.dynamic.is_some() && limit != Limit::Unlimited;
-        self.slc.dynamic_limit = self.slc.dynamic_limit.filter(is_limited);
-        self.slc.full = self.slc.full.filter(|full| full.0 != FullCache::Fold);
+        self.leave_out_defaults();
+        self.buffer.protected = protected;
+        if self.nand.one_shot_pages.is_none() {
+            self.nand.one_shot_wait_ms = None;
+        }
+        if self.slc.dynamic.is_none() {
+            self.slc.dynamic_limit = None;
+        }
     }
 }

@@ -46,17 +46,10 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
 /// The keys in `device` that an error is about, where they are not the device's own key.
 fn others(key: &str) -> Option<&'static [&'static str]> {
     Some(match key {
-        "nand.read" => &["nand.read_ns"],
-        "nand.program" => &["nand.program_ns"],
-        "nand.erase" => &["nand.erase_ns"],
-        "nand.suspend" => &["nand.suspend_ns"],
-        "nand.resume" => &["nand.resume_ns"],
         "nand.one_shot_pages" => &["nand.one_shot_pages", "buffer.pages", "geometry.pages_per_block"],
         "nand.program (with one_shot_pages)" => &["nand.program_ns", "nand.one_shot_pages"],
         "nand.read (with one_shot_pages)" => &["nand.read_ns", "nand.one_shot_pages"],
         "one_shot_pages (with serial service)" => &["front.service", "nand.one_shot_pages"],
-        "ftl.trim" => &["ftl.trim_ns"],
-        "ftl.trim_page" => &["ftl.trim_page_ns"],
         "bus.mega_transfers (with mqsim rounding)" => &["bus.mega_transfers", "bus.rounding"],
         "gc.victim (d-choices)" => &["gc.choices", "gc.victim"],
         "precondition.fill (thousandths)" => &["precondition.fill_percent"],
@@ -64,16 +57,12 @@ fn others(key: &str) -> Option<&'static [&'static str]> {
         "mapping.entries_per_page" => &["mapping.entries_per_page", "mapping.entry_bytes"],
         "mapping (with serial service)" => &["front.service", "mapping.entries", "mapping.bytes"],
         "mapping (with one_shot_pages)" => &["mapping.entries", "mapping.bytes", "nand.one_shot_pages"],
-        "slc.read" => &["slc.read_ns"],
-        "slc.program" => &["slc.program_ns"],
-        "slc.erase" => &["slc.erase_ns"],
         "slc.bits" => &["slc.bits", "geometry.pages_per_block"],
         "slc (with serial service)" => &["front.service", "slc.static_blocks", "slc.dynamic"],
         "retry (with serial service)" => &["front.service", "retry.states"],
         "buffer.pages" => &["buffer.pages", "nand.one_shot_pages"],
         "front.in_flight (with serial service)" => &["front.in_flight", "front.service"],
         "front.cluster" => &["front.cluster", "geometry.chips_per_channel", "geometry.channels"],
-        "levels" => &["front.priority_levels"],
         _ => return None,
     })
 }

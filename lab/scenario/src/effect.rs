@@ -1,194 +1,133 @@
 //! Keys that have no effect beside the others: of an SLC cache where there is none, of garbage collection's `d-choices` under another
 //! `victim`.
 //!
-//! Owns the rules. Such a key is an error where the scenario gives it. It is a warning if the scenario also gives the key that switches it
+//! Owns what the needs are that keys declare. Such a key is an error where the scenario gives it. It is a warning if the scenario also gives the key that switches it
 //! off, as a sweep over that key does, or if the preset is set from outside, as in a sweep over presets. What a preset gives is neither, nor
 //! is a key with the preset's own value, so that tables of a preset can be copied.
 
 use flashlane_core::geometry::UnitKind;
 use serde_json::Value;
 
-use super::device::Device;
+use super::device::{Device, Key, Need};
 use super::document::{Document, ResponseFrom};
 use super::error::KeyError;
 use super::preset::{DEFAULT_PRESET, Preset};
 use super::value::Limit;
 use super::words::{DriveState, Service, Victim, Word};
 
-/// Keys of `[device]` that have an effect only with others.
+/// What a need of keys of `[device]` is.
 struct Rule {
-    keys: &'static [&'static str],
-    /// The keys that say whether they have.
+    need: Need,
+    /// The keys that say whether it is met.
     switches: &'static [&'static str],
-    has_effect: fn(&Device) -> bool,
-    /// With what they have.
+    is_met: fn(&Device) -> bool,
+    /// What meets it.
     with: &'static str,
 }
 
 const RULES: &[Rule] = &[
     Rule {
-        keys: &[
-            "slc.dynamic_limit",
-            "slc.bits",
-            "slc.read_ns",
-            "slc.program_ns",
-            "slc.erase_ns",
-            "slc.idle_ms",
-            "slc.full",
-        ],
+        need: Need::Slc,
         switches: &["slc.static_blocks", "slc.dynamic"],
-        has_effect: |device| device.slc.is_on(),
+        is_met: |device| device.slc.is_on(),
         with: "device.slc.static_blocks above 0, or dynamic = true",
     },
     Rule {
-        keys: &["slc.dynamic_limit"],
+        need: Need::DynamicSlc,
         switches: &["slc.dynamic"],
-        has_effect: |device| device.slc.dynamic == Some(true) || !device.slc.is_on(),
+        is_met: |device| device.slc.dynamic() || !device.slc.is_on(),
         with: "device.slc.dynamic = true",
     },
     Rule {
-        keys: &[
-            "mapping.entry_bytes",
-            "mapping.entries_per_page",
-            "mapping.read_bytes",
-            "mapping.host_entries",
-            "mapping.start",
-        ],
+        need: Need::PartialMap,
         switches: &["mapping.entries"],
-        has_effect: |device| device.mapping.is_on(),
+        is_met: |device| device.mapping.is_on(),
         with: "a number of device.mapping.entries or bytes",
     },
     Rule {
-        keys: &["retry.step_ns", "retry.initial_erases", "retry.initial_age_days"],
+        need: Need::Retries,
         switches: &["retry.states"],
-        has_effect: |device| device.retry.is_on(),
+        is_met: |device| device.retry.is_on(),
         with: "device.retry.states",
     },
     Rule {
-        keys: &["nand.one_shot_wait_ms"],
+        need: Need::OneShot,
         switches: &["nand.one_shot_pages"],
-        has_effect: |device| device.nand.one_shot_pages.unwrap_or(1) != 1,
+        is_met: |device| device.nand.one_shot_pages() != 1,
         with: "device.nand.one_shot_pages above 1",
     },
     Rule {
-        keys: &["nand.same_page_read", "nand.same_page_program"],
+        need: Need::MultiPlane,
         switches: &["nand.multi_plane"],
-        has_effect: |device| device.nand.multi_plane == Some(true),
+        is_met: |device| device.nand.multi_plane == Some(true),
         with: "device.nand.multi_plane = true",
     },
     Rule {
-        keys: &["nand.multi_plane"],
+        need: Need::PlanesOfADie,
         switches: &["geometry.planes_per_die"],
-        has_effect: |device| device.nand.multi_plane != Some(true) || device.geometry.planes_per_die != Some(1),
+        is_met: |device| device.nand.multi_plane != Some(true) || device.geometry.planes_per_die != Some(1),
         with: "device.geometry.planes_per_die above 1",
     },
     Rule {
-        keys: &["nand.multi_die"],
+        need: Need::DiesOfAUnit,
         switches: &["geometry.unit", "geometry.dies_per_chip"],
-        has_effect: |device| device.nand.multi_die != Some(true) || has_dies_in_a_unit(device),
+        is_met: |device| device.nand.multi_die != Some(true) || has_dies_in_a_unit(device),
         with: "device.geometry.unit = \"chip\" and dies_per_chip above 1",
     },
     Rule {
-        keys: &["bus.plane_gap_ns"],
+        need: Need::SharedCommands,
         switches: &["nand.multi_plane", "nand.multi_die"],
-        has_effect: |device| device.nand.multi_plane == Some(true) || device.nand.multi_die == Some(true),
+        is_met: |device| device.nand.multi_plane == Some(true) || device.nand.multi_die == Some(true),
         with: "device.nand.multi_plane or multi_die = true",
     },
     Rule {
-        keys: &["bus.width_bytes", "bus.rounding", "bus.with_metadata"],
+        need: Need::TransferTimes,
         switches: &["bus.mega_transfers"],
-        has_effect: |device| device.bus.mega_transfers != Some(Limit::Unlimited),
+        is_met: |device| device.bus.mega_transfers != Some(Limit::Unlimited),
         with: "a number of device.bus.mega_transfers",
     },
     Rule {
-        keys: &["gc.choices"],
+        need: Need::DChoices,
         switches: &["gc.victim"],
-        has_effect: |device| device.gc.victim == Some(Word(Victim::DChoices)),
+        is_met: |device| device.gc.victim == Some(Word(Victim::DChoices)),
         with: "device.gc.victim = \"d-choices\"",
     },
     Rule {
-        keys: &[
-            "buffer.per_flow",
-            "buffer.write_back",
-            "buffer.read_allocate",
-            "buffer.flush_above",
-            "buffer.merge_writes",
-            "buffer.protected",
-        ],
+        need: Need::Buffer,
         switches: &["buffer.pages"],
-        has_effect: |device| device.buffer.pages.unwrap_or(0) > 0,
+        is_met: |device| device.buffer.pages.unwrap_or(0) > 0,
         with: "device.buffer.pages above 0",
     },
     Rule {
-        keys: &["buffer.flush_above", "buffer.protected"],
+        need: Need::WriteBack,
         switches: &["buffer.write_back"],
-        has_effect: |device| device.buffer.write_back == Some(true),
+        is_met: |device| device.buffer.write_back == Some(true),
         with: "device.buffer.write_back = true",
     },
     Rule {
-        keys: &["front.cluster", "front.charge"],
+        need: Need::SerialService,
         switches: &["front.service"],
-        has_effect: |device| device.front.service == Some(Word(Service::Serial)),
+        is_met: |device| device.front.service == Some(Word(Service::Serial)),
         with: "device.front.service = \"serial\"",
     },
     Rule {
-        keys: &["precondition.fill_percent"],
+        need: Need::Filled,
         switches: &["precondition.state"],
-        has_effect: |device| device.precondition.state == Some(Word(DriveState::Filled)),
+        is_met: |device| device.precondition.state == Some(Word(DriveState::Filled)),
         with: "device.precondition.state = \"filled\"",
     },
     Rule {
-        keys: &["precondition.overwrite_percent"],
+        need: Need::Replayed,
         switches: &["precondition.state"],
-        has_effect: |device| device.precondition.state == Some(Word(DriveState::Replayed)),
+        is_met: |device| device.precondition.state == Some(Word(DriveState::Replayed)),
         with: "device.precondition.state = \"replayed\"",
     },
     Rule {
-        keys: &[
-            "nand.erase_ns",
-            "nand.iterations",
-            "nand.suspend_ns",
-            "nand.resume_ns",
-            "nand.suspend_limit",
-            "nand.multi_plane",
-            "nand.multi_die",
-            "nand.same_page_read",
-            "nand.same_page_program",
-            "bus.mega_transfers",
-            "bus.width_bytes",
-            "bus.rounding",
-            "bus.with_metadata",
-            "bus.read_command_ns",
-            "bus.program_command_ns",
-            "bus.erase_command_ns",
-            "bus.data_out_setup_ns",
-            "bus.plane_gap_ns",
-            "bus.dispatch",
-            "gc.victim",
-            "gc.choices",
-            "gc.separate_frontier",
-            "precondition.state",
-            "precondition.fill_percent",
-            "precondition.overwrite_percent",
-            "front.read_queue_capacity",
-            "front.write_queue_capacity",
-        ],
+        need: Need::ParallelService,
         switches: &["front.service"],
-        has_effect: |device| device.front.service != Some(Word(Service::Serial)),
+        is_met: |device| device.front.service != Some(Word(Service::Serial)),
         with: "device.front.service = \"parallel\"",
     },
-];
-
-/// What keys are that no preset has to give, where a scenario does not.
-const DEFAULTS: &[(&str, &str)] = &[
-    ("slc.dynamic_limit", "\"unlimited\""),
-    ("slc.full", "\"fold\""),
-    ("mapping.entry_bytes", "4"),
-    ("mapping.host_entries", "0"),
-    ("mapping.start", "\"empty\""),
-    ("retry.initial_erases", "0"),
-    ("retry.initial_age_days", "0"),
-    ("buffer.protected", "false"),
 ];
 
 fn has_dies_in_a_unit(device: &Device) -> bool {
@@ -211,19 +150,25 @@ impl Keys {
 }
 
 impl Rule {
+    /// The keys that have an effect only by it.
+    fn keys(&self) -> impl Iterator<Item = &'static Key> {
+        let need = self.need;
+        Device::keys().filter(move |key| key.needs.contains(&need))
+    }
+
     /// Its keys that the scenario gives over a preset to no effect.
     fn broken(&self, user: &Keys, complete: &Device) -> Vec<&'static str> {
-        let is_given = |key: &&&str| user.get(key).is_some();
-        if (self.has_effect)(complete) || !self.keys.iter().any(|key| is_given(&key)) {
+        let given: Vec<(&Key, &Value)> = self.keys().filter_map(|key| Some((key, user.get(key.path)?))).collect();
+        if given.is_empty() || (self.is_met)(complete) {
             return Vec::new();
         }
         let preset = user.0.get("preset").and_then(Value::as_str).unwrap_or(DEFAULT_PRESET);
         let preset = Keys::of(&Preset::named(preset).map(Preset::device).unwrap_or_default());
-        let is_own = |key: &&&str| match (user.get(key), preset.get(key)) {
-            (Some(value), None) => !DEFAULTS.contains(&(**key, value.to_string().as_str())),
-            (value, kept) => value != kept,
+        let is_own = |(key, value): &(&Key, &Value)| match preset.get(key.path) {
+            Some(kept) => *value != kept,
+            None => key.default.is_none_or(|default| **value != default()),
         };
-        self.keys.iter().filter(is_given).filter(is_own).copied().collect()
+        given.into_iter().filter(is_own).map(|(key, _)| key.path).collect()
     }
 
     /// Whether the scenario says itself that they shall have no effect.
@@ -260,7 +205,7 @@ pub(super) fn warnings(
     complete: impl FnOnce() -> Result<Device, KeyError>,
 ) -> Result<Vec<String>, KeyError> {
     let (user, run) = (Keys::of(&document.device), &document.run);
-    let is_asked = |rule: &&Rule| rule.keys.iter().any(|key| user.get(key).is_some());
+    let is_asked = |rule: &&Rule| rule.keys().any(|key| user.get(key.path).is_some());
     let rules: Vec<&Rule> = RULES.iter().filter(is_asked).collect();
     let is_entry = run.response_from == Some(ResponseFrom::Entry);
     let complete = if is_entry || !rules.is_empty() { complete()? } else { Device::default() };

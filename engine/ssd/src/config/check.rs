@@ -67,9 +67,11 @@ impl Config {
     }
 
     fn check_times(&self) -> Result<(), ConfigError> {
-        for (key, latency) in
-            [("nand.read", self.nand.read), ("nand.program", self.nand.program), ("nand.erase", self.nand.erase)]
-        {
+        for (key, latency) in [
+            ("nand.read_ns", self.nand.read),
+            ("nand.program_ns", self.nand.program),
+            ("nand.erase_ns", self.nand.erase),
+        ] {
             match latency {
                 Latency::Constant(time) => range(key, time.ns(), 1, HOUR)?,
                 Latency::Gaussian { mean, sd } => {
@@ -84,18 +86,18 @@ impl Config {
             }
         }
         range("nand.iterations", self.nand.iterations as u64, 1, self.nand.program.typical().ns())?;
-        range("nand.suspend", self.nand.suspend.ns(), 0, HOUR)?;
-        range("nand.resume", self.nand.resume.ns(), 0, HOUR)?;
+        range("nand.suspend_ns", self.nand.suspend.ns(), 0, HOUR)?;
+        range("nand.resume_ns", self.nand.resume.ns(), 0, HOUR)?;
         for (key, time) in [
-            ("bus.command (read)", self.bus.command[0]),
-            ("bus.command (program)", self.bus.command[1]),
-            ("bus.command (erase)", self.bus.command[2]),
-            ("bus.data_out_setup", self.bus.data_out_setup),
-            ("bus.plane_gap", self.bus.plane_gap),
-            ("front.link_latency", self.front.link_latency),
-            ("memory", self.memory),
-            ("ftl.trim", self.unmap.command),
-            ("ftl.trim_page", self.unmap.page),
+            ("bus.read_command_ns", self.bus.command[0]),
+            ("bus.program_command_ns", self.bus.command[1]),
+            ("bus.erase_command_ns", self.bus.command[2]),
+            ("bus.data_out_setup_ns", self.bus.data_out_setup),
+            ("bus.plane_gap_ns", self.bus.plane_gap),
+            ("front.link_latency_ns", self.front.link_latency),
+            ("buffer.access_ns", self.memory),
+            ("ftl.trim_ns", self.unmap.command),
+            ("ftl.trim_page_ns", self.unmap.page),
         ] {
             range(key, time.ns(), 0, HOUR)?;
         }
@@ -152,7 +154,7 @@ impl Config {
         if slc.dynamic && slc.dynamic_limit == 0 {
             return Err(error("slc.dynamic_limit", 0, "must be at least 1; dynamic = false is for none"));
         }
-        for (key, time) in [("slc.read", slc.read), ("slc.program", slc.program), ("slc.erase", slc.erase)] {
+        for (key, time) in [("slc.read_ns", slc.read), ("slc.program_ns", slc.program), ("slc.erase_ns", slc.erase)] {
             range(key, time.ns(), 1, HOUR)?;
         }
         if let Some(idle) = slc.idle {
@@ -223,7 +225,7 @@ impl Config {
 
     fn check_front(&self) -> Result<(), ConfigError> {
         range("flows", self.flows.len() as u64, 1, MAX_FLOWS as u64)?;
-        range("levels", self.priorities as u64, 1, 8)?;
+        range("front.priority_levels", self.priorities as u64, 1, 8)?;
         for flow in &self.flows {
             range("flow priority", flow.priority as u64, 0, 7)?;
         }
