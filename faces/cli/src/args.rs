@@ -2,6 +2,7 @@
 //!
 //! Owns the words only. What flags mean for a scenario is `plan`'s.
 
+mod key_option;
 mod paper;
 mod reading;
 mod recommend;
@@ -16,6 +17,7 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use flashlane_sim::processor;
 
+pub use key_option::Value;
 pub use paper::PaperArgs;
 pub use reading::{Apart, Reading};
 pub use recommend::RecommendArgs;

@@ -1,109 +1,31 @@
-//! Options that stand for keys of the scenario: one list, by which they are applied and by which tests look for those that are missing.
+//! What the options that stand for keys of the scenario, and `--set`, give to it.
 //!
-//! Owns which option stands for which key. That a key is given one value is `flashlane_scenario`'s.
+//! Which option stands for which key is said where it is declared ([`Workload`], [`Reading`]). That a key is given one value is
+//! `flashlane_scenario`'s.
 
-use flashlane_core::choice::Choice;
 use flashlane_scenario::{Document, Given, Scenario};
 
-use crate::args::Workload;
+use crate::args::{Reading, Value, Workload};
 use crate::fail::Failure;
 
-/// A value as keys have them. A number that no file could hold is text, which is refused with the key.
-pub enum Value {
-    /// A word or a name.
-    Text(String),
-    /// A whole number.
-    Number(u64),
-    /// A switch.
-    On(bool),
-}
-
-impl Value {
-    fn given(self, option: &'static str, path: String) -> Given {
-        match self {
-            Value::Text(text) => Given::by(option, path, text),
-            Value::On(on) => Given::by(option, path, on),
-            Value::Number(number) => match i64::try_from(number) {
-                Ok(number) => Given::by(option, path, number),
-                Err(_) => Given::by(option, path, number.to_string()),
-            },
-        }
+/// What the option `flag` gives to the key at `path`. A number that no file could hold is text, which is refused with the key.
+fn given(flag: &'static str, path: String, value: Value) -> Given {
+    match value {
+        Value::Text(text) => Given::by(flag, path, text),
+        Value::On(on) => Given::by(flag, path, on),
+        Value::Number(number) => match i64::try_from(number) {
+            Ok(number) => Given::by(flag, path, number),
+            Err(_) => Given::by(flag, path, number.to_string()),
+        },
     }
 }
 
-fn text<S: AsRef<str>>(text: &Option<S>) -> Vec<Value> {
-    text.iter().map(|text| Value::Text(text.as_ref().to_owned())).collect()
+/// The options that are given of those that stand for keys: each with its key and its values.
+fn all_given(args: &Workload) -> impl Iterator<Item = (&'static str, &'static str, Vec<Value>)> {
+    let own = Workload::KEYS.iter().map(|option| (option.flag, option.key, (option.values)(args)));
+    let reading = Reading::KEYS.iter().map(|option| (option.flag, option.key, (option.values)(&args.reading)));
+    reading.chain(own).filter(|(.., values)| !values.is_empty())
 }
-
-fn word<C: Choice>(word: Option<C>) -> Vec<Value> {
-    word.iter().map(|word| Value::Text(word.word().to_owned())).collect()
-}
-
-fn number(number: Option<u64>) -> Vec<Value> {
-    number.map(Value::Number).into_iter().collect()
-}
-
-fn on(given: bool, value: bool) -> Vec<Value> {
-    given.then_some(Value::On(value)).into_iter().collect()
-}
-
-/// An option, and the key it stands for.
-pub struct KeyOption {
-    /// The option.
-    pub flag: &'static str,
-    /// The key; of flows and traces the one below them.
-    pub key: &'static str,
-    /// Its values as given: none, one, or one for each flow.
-    values: fn(&Workload) -> Vec<Value>,
-}
-
-/// Options about the run, each with its key. `--device` and `--trace` are not here: they replace all that stands below theirs.
-pub static OF_RUN: [KeyOption; 8] = [
-    KeyOption { flag: "--seed", key: "seed", values: |args| number(args.seed) },
-    KeyOption { flag: "--collect", key: "run.hold.collect", values: |args| text(&args.collect) },
-    KeyOption { flag: "--preempt", key: "run.hold.preempt", values: |args| text(&args.preempt) },
-    KeyOption { flag: "--no-alone", key: "run.alone", values: |args| on(args.no_alone, false) },
-    KeyOption { flag: "--alone-scheduler", key: "run.alone_scheduler", values: |args| text(&args.alone_scheduler) },
-    KeyOption { flag: "--slack", key: "run.slack", values: |args| on(args.slack, true) },
-    KeyOption {
-        flag: "--shadow-estimator",
-        key: "run.shadow_estimator",
-        values: |args| on(args.shadow_estimator, true),
-    },
-    KeyOption { flag: DEVICE, key: "device.preset", values: |args| text(&args.device) },
-];
-
-/// Options about every flow.
-pub static OF_FLOWS: [KeyOption; 2] = [
-    KeyOption {
-        flag: "--priority",
-        key: "priority",
-        values: |args| args.priority.iter().map(|&level| Value::Number(level.into())).collect(),
-    },
-    KeyOption { flag: "--range", key: "range", values: |args| word(args.range) },
-];
-
-/// Options about every flow that replays a trace.
-pub static OF_TRACES: [KeyOption; 14] = [
-    KeyOption { flag: "--trace-format", key: "trace.format", values: |args| text(&args.reading.trace_format) },
-    KeyOption { flag: "--time-unit", key: "trace.time_unit", values: |args| word(args.reading.time_unit) },
-    KeyOption { flag: "--columns", key: "trace.columns", values: |args| text(&args.reading.columns) },
-    KeyOption { flag: "--only-device", key: "trace.device", values: |args| text(&args.reading.only_device) },
-    KeyOption { flag: "--volumes", key: "trace.volumes", values: |args| word(args.reading.volumes) },
-    KeyOption { flag: "--action", key: "trace.action", values: |args| word(args.reading.action) },
-    KeyOption { flag: "--offset", key: "trace.offset", values: |args| number(args.reading.offset) },
-    KeyOption { flag: "--limit", key: "trace.limit", values: |args| number(args.reading.limit) },
-    KeyOption { flag: "--beyond", key: "trace.beyond", values: |args| word(args.reading.beyond) },
-    KeyOption { flag: "--order", key: "trace.order", values: |args| word(args.reading.order) },
-    KeyOption { flag: "--sizes", key: "trace.sizes", values: |args| word(args.reading.sizes) },
-    KeyOption {
-        flag: "--speedup",
-        key: "trace.speedup",
-        values: |args| args.speedup.iter().cloned().map(Value::Text).collect(),
-    },
-    KeyOption { flag: "--replay", key: "trace.replay", values: |args| word(args.replay) },
-    KeyOption { flag: "--depth", key: "trace.depth", values: |args| number(args.depth.map(u64::from)) },
-];
 
 /// The option that replaces the device with all its keys.
 pub const DEVICE: &str = "--device";
@@ -112,27 +34,27 @@ pub const TRACE: &str = "--trace";
 
 /// What is given before the flows are known: all but [`of_flows`]. `traces` are the paths of `--trace`.
 pub fn of_run(args: &Workload, traces: &[String]) -> Result<Vec<Given>, Failure> {
-    let mut given = Vec::new();
+    let mut all = Vec::new();
     if let Some(name) = &args.device {
-        given.push(Given::table(DEVICE, "device", "preset", name.clone()));
+        all.push(Given::table(DEVICE, "device", "preset", name.clone()));
     }
     if !traces.is_empty() {
-        given.push(Given::flows(TRACE, traces));
+        all.push(Given::flows(TRACE, traces));
     }
-    for option in OF_RUN.iter().filter(|option| option.flag != DEVICE) {
-        given.extend((option.values)(args).into_iter().map(|value| value.given(option.flag, option.key.to_owned())));
+    for (flag, key, values) in all_given(args).filter(|(flag, key, _)| *flag != DEVICE && !key.starts_with("flow.")) {
+        all.extend(values.into_iter().map(|value| given(flag, key.to_owned(), value)));
     }
     for text in &args.set {
         let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.trim().is_empty()) else {
             return Err(Failure::Input(format!("--set {text}: must be KEY=VALUE, such as device.gc.start_percent=7")));
         };
-        given.push(Given::set(key.trim(), value.trim()));
+        all.push(Given::set(key.trim(), value.trim()));
     }
     if let Some(collect) = &args.collect {
         // It holds the answer for all schedulers, those that leave it open included.
         agrees(args, "run.collect", "--collect", collect)?;
     }
-    Ok(given)
+    Ok(all)
 }
 
 /// The keys and values of `--set`.
@@ -173,33 +95,27 @@ pub fn schedulers_agree(args: &Workload, scenario: &Scenario, option: &str, name
 
 /// What options give to the flows of `document`.
 pub fn of_flows(args: &Workload, document: &Document) -> Result<Vec<Given>, Failure> {
-    let all: Vec<usize> = (0..document.flow.len()).collect();
-    let replayed: Vec<usize> = all.iter().copied().filter(|&i| document.flow[i].trace.is_some()).collect();
-    let mut given = Vec::new();
-    let kinds = [(&OF_TRACES[..], &replayed, "traces", "trace"), (&OF_FLOWS[..], &all, "flows", "flow")];
-    for (options, flows, many, one) in kinds {
-        for option in options {
-            let values = (option.values)(args).len();
-            if values > 0 && flows.is_empty() && many == "traces" {
-                let flag = option.flag;
-                return Err(Failure::Input(format!("{flag}: no flow replays a trace; give one with --trace")));
-            }
-            if values > 1 && values != flows.len() {
-                let (flag, count) = (option.flag, flows.len());
-                let message = format!("{flag}: {values} given for {count} {many}; give one, or one for each {one}");
-                return Err(Failure::Input(message));
-            }
-            for (nth, flow) in flows.iter().enumerate() {
-                let mut own = (option.values)(args);
-                let nth = if values > 1 { nth } else { 0 };
-                if nth < values {
-                    let path = format!("flow[{flow}].{}", option.key);
-                    given.push(own.swap_remove(nth).given(option.flag, path));
-                }
-            }
+    let every: Vec<usize> = (0..document.flow.len()).collect();
+    let replayed: Vec<usize> = every.iter().copied().filter(|&i| document.flow[i].trace.is_some()).collect();
+    let mut all = Vec::new();
+    for (flag, key, values) in all_given(args) {
+        let Some(key) = key.strip_prefix("flow.") else { continue };
+        let (flows, many, one) =
+            if key.starts_with("trace.") { (&replayed, "traces", "trace") } else { (&every, "flows", "flow") };
+        if flows.is_empty() && many == "traces" {
+            return Err(Failure::Input(format!("{flag}: no flow replays a trace; give one with --trace")));
+        }
+        if values.len() > 1 && values.len() != flows.len() {
+            let (count, flows) = (values.len(), flows.len());
+            let message = format!("{flag}: {count} given for {flows} {many}; give one, or one for each {one}");
+            return Err(Failure::Input(message));
+        }
+        for (nth, flow) in flows.iter().enumerate() {
+            let value = &values[if values.len() > 1 { nth } else { 0 }];
+            all.push(given(flag, format!("flow[{flow}].{key}"), value.clone()));
         }
     }
-    Ok(given)
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -294,12 +210,13 @@ mod tests {
         named.filter(|(_, options)| options.iter().any(|option| option == "--set")).collect()
     }
 
-    /// Every option of a command is in the list with the key it stands for, or among those that stand for none. A new option must be added to one of them.
+    /// Every option of a command is declared with the key it stands for and has a row of values, or is among those that stand for none.
     #[test]
     fn every_option_is_listed_with_its_key_or_as_about_none() {
         let commands = commands();
         assert!(commands.len() >= 7, "{commands:?}");
-        let listed = || OF_RUN.iter().chain(&OF_FLOWS).chain(&OF_TRACES).map(|option| option.flag).chain([TRACE]);
+        let own = || Workload::KEYS.iter().map(|option| option.flag);
+        let listed = || Reading::KEYS.iter().map(|option| option.flag).chain(own()).chain([TRACE]);
         for (command, options) in &commands {
             for option in options {
                 let with_key = VALUES.iter().filter(|(flag, ..)| flag == option).count();

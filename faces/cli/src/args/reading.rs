@@ -3,57 +3,57 @@
 //! Owns the options that the commands share, so that a message which names one is right in all of them.
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use flashlane_core::choice::Choice;
 use flashlane_trace::{Action, Beyond, Sizes, TimeOrder, TimeUnit, Volumes};
 
-/// How traces are read.
-#[derive(Args, Debug, Default)]
-#[group(skip)]
-pub struct Reading {
-    /// Format of the traces; by default recognised from their content
-    #[arg(long, value_name = "FORMAT")]
-    pub trace_format: Option<String>,
+use super::key_option::{KeyOption, arguments, number, text, word, words};
 
-    /// Unit of the times in the traces, where they carry no date; by default the format's own
-    #[arg(long, value_parser = words::<TimeUnit>())]
-    pub time_unit: Option<TimeUnit>,
+arguments! {
+    /// How traces are read.
+    Reading {
+        /// Format of the traces; by default recognised from their content
+        #[arg(long, value_name = "FORMAT")]
+        trace_format: Option<String> = text("--trace-format", "flow.trace.format"),
 
-    /// Which column of a CSV is what, by name or number: time=ts:us,op=rw,offset=lba:sectors,length=bytes
-    #[arg(long, value_name = "COLUMNS")]
-    pub columns: Option<String>,
+        /// Unit of the times in the traces, where they carry no date; by default the format's own
+        #[arg(long, value_parser = words::<TimeUnit>())]
+        time_unit: Option<TimeUnit> = word("--time-unit", "flow.trace.time_unit"),
 
-    /// Which events of a block trace are read as requests; by default those queued if it has any, else those issued
-    #[arg(long, value_parser = words::<Action>())]
-    pub action: Option<Action>,
+        /// Which column of a CSV is what, by name or number: time=ts:us,op=rw,offset=lba:sectors,length=bytes
+        #[arg(long, value_name = "COLUMNS")]
+        columns: Option<String> = text("--columns", "flow.trace.columns"),
 
-    /// Reads only requests of this volume (disk, ASU, device), named as in the trace
-    #[arg(long, value_name = "NAME")]
-    pub only_device: Option<String>,
+        /// Which events of a block trace are read as requests; by default those queued if it has any, else those issued
+        #[arg(long, value_parser = words::<Action>())]
+        action: Option<Action> = word("--action", "flow.trace.action"),
 
-    /// What the volumes (disks, ASUs, devices) of a trace share
-    #[arg(long, value_parser = words::<Volumes>())]
-    pub volumes: Option<Volumes>,
+        /// Reads only requests of this volume (disk, ASU, device), named as in the trace
+        #[arg(long, value_name = "NAME")]
+        only_device: Option<String> = text("--only-device", "flow.trace.device"),
 
-    /// Number of requests of each trace to skip at the beginning
-    #[arg(long, value_name = "N")]
-    pub offset: Option<u64>,
+        /// What the volumes (disks, ASUs, devices) of a trace share
+        #[arg(long, value_parser = words::<Volumes>())]
+        volumes: Option<Volumes> = word("--volumes", "flow.trace.volumes"),
 
-    /// Largest number of requests to read from each trace
-    #[arg(long, value_name = "N")]
-    pub limit: Option<u64>,
+        /// Number of requests of each trace to skip at the beginning
+        #[arg(long, value_name = "N")]
+        offset: Option<u64> = number("--offset", "flow.trace.offset"),
 
-    /// What happens to requests of a trace beyond the part of the drive that it may use
-    #[arg(long, value_parser = words::<Beyond>())]
-    pub beyond: Option<Beyond>,
+        /// Largest number of requests to read from each trace
+        #[arg(long, value_name = "N")]
+        limit: Option<u64> = number("--limit", "flow.trace.limit"),
 
-    /// What happens to times of a trace that go backwards
-    #[arg(long, value_parser = words::<TimeOrder>())]
-    pub order: Option<TimeOrder>,
+        /// What happens to requests of a trace beyond the part of the drive that it may use
+        #[arg(long, value_parser = words::<Beyond>())]
+        beyond: Option<Beyond> = word("--beyond", "flow.trace.beyond"),
 
-    /// What happens to sizes of zero, or above the largest that is legal
-    #[arg(long, value_parser = words::<Sizes>())]
-    pub sizes: Option<Sizes>,
+        /// What happens to times of a trace that go backwards
+        #[arg(long, value_parser = words::<TimeOrder>())]
+        order: Option<TimeOrder> = word("--order", "flow.trace.order"),
+
+        /// What happens to sizes of zero, or above the largest that is legal
+        #[arg(long, value_parser = words::<Sizes>())]
+        sizes: Option<Sizes> = word("--sizes", "flow.trace.sizes"),
+    }
 }
 
 /// What only a trace by itself is given: in a run these belong to its flow.
@@ -67,10 +67,4 @@ pub struct Apart {
     /// Bytes of the drive that --beyond judges by; by default every address is on the drive
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     pub drive_bytes: Option<u64>,
-}
-
-/// Reads a word of `C`; help shows the list.
-pub fn words<C: Choice + Send + Sync>() -> impl TypedValueParser<Value = C> {
-    let words = C::LIST.iter().map(|named| PossibleValue::new(named.word).help(named.meaning.trim_end_matches('.')));
-    PossibleValuesParser::new(words).try_map(|word| C::of(&word).ok_or("not in the list"))
 }

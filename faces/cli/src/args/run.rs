@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use flashlane_scenario::{RangeWord, Replay};
 
-use super::reading::{Reading, words};
+use super::key_option::{KeyOption, arguments, number, numbers, off, on, text, texts, word, words};
+use super::reading::Reading;
 
 /// What becomes of the results.
 #[derive(Args, Debug)]
@@ -75,80 +76,80 @@ pub enum Format {
     Csv,
 }
 
-/// What to run: a scenario, or traces, or a scenario with traces in place of its flows.
-#[derive(Args, Debug, Default)]
-#[group(skip)]
-pub struct Workload {
-    /// The scenario
-    #[arg(value_name = "SCENARIO.toml", required_unless_present = "trace")]
-    pub scenario: Option<PathBuf>,
+arguments! {
+    /// What to run: a scenario, or traces, or a scenario with traces in place of its flows.
+    Workload {
+        /// The scenario
+        #[arg(value_name = "SCENARIO.toml", required_unless_present = "trace")]
+        scenario: Option<PathBuf>,
 
-    /// A trace to replay, - for standard input; if given several times, each is a flow. Replaces the scenario's flows
-    #[arg(long, value_name = "FILE")]
-    pub trace: Vec<PathBuf>,
+        /// A trace to replay, - for standard input; if given several times, each is a flow. Replaces the scenario's flows
+        #[arg(long, value_name = "FILE")]
+        trace: Vec<PathBuf>,
 
-    /// How traces are read
-    #[command(flatten)]
-    pub reading: Reading,
+        /// How traces are read
+        #[command(flatten)]
+        reading: Reading,
 
-    /// Speeds traces up by this factor, 50, 0.5 or 3/2: one for all, or one for each trace, separated by commas
-    #[arg(long, value_name = "X,...", value_delimiter = ',')]
-    pub speedup: Vec<String>,
+        /// Speeds traces up by this factor, 50, 0.5 or 3/2: one for all, or one for each trace, separated by commas
+        #[arg(long, value_name = "X,...", value_delimiter = ',')]
+        speedup: Vec<String> = texts("--speedup", "flow.trace.speedup"),
 
-    /// When the requests of traces are sent
-    #[arg(long, value_parser = words::<Replay>())]
-    pub replay: Option<Replay>,
+        /// When the requests of traces are sent
+        #[arg(long, value_parser = words::<Replay>())]
+        replay: Option<Replay> = word("--replay", "flow.trace.replay"),
 
-    /// Requests that --replay closed keeps outstanding, 1 to 65536
-    #[arg(long, value_name = "N")]
-    pub depth: Option<u32>,
+        /// Requests that --replay closed keeps outstanding, 1 to 65536
+        #[arg(long, value_name = "N")]
+        depth: Option<u32> = number("--depth", "flow.trace.depth"),
 
-    /// Sets a key of the scenario, by its path: device.gc.start_percent=7, flow.reader.priority=3; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
+        /// Sets a key of the scenario, by its path: device.gc.start_percent=7, flow.reader.priority=3; may be repeated
+        #[arg(long, value_name = "KEY=VALUE")]
+        set: Vec<String>,
 
-    /// Priority of the flows, from 0 (lowest) to 7: one for all, or one for each, separated by commas
-    #[arg(long, value_name = "N,...", value_delimiter = ',')]
-    pub priority: Vec<u8>,
+        /// Priority of the flows, from 0 (lowest) to 7: one for all, or one for each, separated by commas
+        #[arg(long, value_name = "N,...", value_delimiter = ',')]
+        priority: Vec<u8> = numbers("--priority", "flow.priority"),
 
-    /// Part of the drive that each flow uses: all of it, or an equal slice of its own; by default what the scenario says, else a slice (flows with
-    /// requests written out: all)
-    #[arg(long, value_parser = words::<RangeWord>())]
-    pub range: Option<RangeWord>,
+        /// Part of the drive that each flow uses: all of it, or an equal slice of its own; by default what the scenario says, else a slice (flows with
+        /// requests written out: all)
+        #[arg(long, value_parser = words::<RangeWord>())]
+        range: Option<RangeWord> = word("--range", "flow.range"),
 
-    /// Device preset; by default the scenario's device, or modern-tlc
-    #[arg(long, value_name = "NAME")]
-    pub device: Option<String>,
+        /// Device preset; by default the scenario's device, or modern-tlc
+        #[arg(long, value_name = "NAME")]
+        device: Option<String> = text("--device", "device.preset"),
 
-    /// Seed of all random numbers
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
+        /// Seed of all random numbers
+        #[arg(long, value_name = "N")]
+        seed: Option<u64> = number("--seed", "seed"),
 
-    /// Keeps the state of a replayed drive in this file, or in a file of this folder named by what determines it: made if it is not there
-    #[arg(long, value_name = "FILE")]
-    pub state: Option<PathBuf>,
+        /// Keeps the state of a replayed drive in this file, or in a file of this folder named by what determines it: made if it is not there
+        #[arg(long, value_name = "FILE")]
+        state: Option<PathBuf>,
 
-    /// Answer to the collect question for all schedulers, whatever they say themselves: when garbage collection may run
-    #[arg(long, value_name = "ANSWER")]
-    pub collect: Option<String>,
+        /// Answer to the collect question for all schedulers, whatever they say themselves: when garbage collection may run
+        #[arg(long, value_name = "ANSWER")]
+        collect: Option<String> = text("--collect", "run.hold.collect"),
 
-    /// Answer to the preempt question for all schedulers: whether the running program or erase may be paused
-    #[arg(long, value_name = "ANSWER")]
-    pub preempt: Option<String>,
+        /// Answer to the preempt question for all schedulers: whether the running program or erase may be paused
+        #[arg(long, value_name = "ANSWER")]
+        preempt: Option<String> = text("--preempt", "run.hold.preempt"),
 
-    /// Measures the actual slack of every transaction: how much earlier it ended than its request's last; slower
-    #[arg(long)]
-    pub slack: bool,
+        /// Measures the actual slack of every transaction: how much earlier it ended than its request's last; slower
+        #[arg(long)]
+        slack: bool = on("--slack", "run.slack"),
 
-    /// Runs Slacker's estimator beside every scheduler, without effect, and reports its errors; slower
-    #[arg(long)]
-    pub shadow_estimator: bool,
+        /// Runs Slacker's estimator beside every scheduler, without effect, and reports its errors; slower
+        #[arg(long)]
+        shadow_estimator: bool = on("--shadow-estimator", "run.shadow_estimator"),
 
-    /// Scheduler for the runs of each flow alone; by default the one under test
-    #[arg(long, value_name = "NAME", conflicts_with = "no_alone")]
-    pub alone_scheduler: Option<String>,
+        /// Scheduler for the runs of each flow alone; by default the one under test
+        #[arg(long, value_name = "NAME", conflicts_with = "no_alone")]
+        alone_scheduler: Option<String> = text("--alone-scheduler", "run.alone_scheduler"),
 
-    /// Does not run each flow alone, so there is no slowdown and no fairness
-    #[arg(long)]
-    pub no_alone: bool,
+        /// Does not run each flow alone, so there is no slowdown and no fairness
+        #[arg(long)]
+        no_alone: bool = off("--no-alone", "run.alone"),
+    }
 }
