@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::definition::{About, How, Recognised, TraceFormat, Writer};
 use super::outgoing::{Outgoing, Unwritten};
-use super::record::{Line, RawRecord, range, read_or_write};
+use super::record::{Line, RawRecord, numbered, read_or_write};
 use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault};
 
@@ -12,7 +12,7 @@ use crate::cursor::{Cursor, Fault};
 const MICROSECONDS: &str = "a whole number of microseconds from 0 to 18446744073709551";
 
 /// Reads the lines of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Reader;
 
 impl TraceFormat for Reader {
@@ -30,15 +30,9 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    fn open(_: &How) -> Reader {
-        Reader
-    }
-
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
-        let start = line.pos();
-        line.number("the device")?;
-        let device = range(start, line);
+    fn read(&mut self, line: &mut Cursor<'_>, _: &How, _: u64) -> Result<Line, Fault> {
+        let device = numbered(line, "the device")?;
         line.comma("the operation")?;
         let op_fault = line.fault("the operation", "R or W");
         let op = read_or_write(line.cell()).ok_or(op_fault)?;

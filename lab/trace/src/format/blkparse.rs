@@ -10,20 +10,16 @@ use std::io::Write;
 use flashlane_core::Op;
 
 use super::definition::{About, How, Recognised, Says, TraceFormat, Writer};
-use super::event::{Event, is_device, remapped_from, request, rwbs};
+use super::event::{Event, device, is_device, remapped_from, request, rwbs};
 use super::outgoing::{Outgoing, Unwritten};
-use super::record::{Line, range};
+use super::record::Line;
 use crate::TimeUnit;
 use crate::action::Action;
 use crate::cursor::{Cursor, Fault};
 
 /// Reads the lines of a file.
-#[derive(Clone, Debug)]
-pub(crate) struct Reader {
-    action: Action,
-    /// The unit of times, if it is not the format's own.
-    unit: Option<TimeUnit>,
-}
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Reader;
 
 impl TraceFormat for Reader {
     const ABOUT: About = About {
@@ -39,13 +35,8 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    /// Requests are the lines with the action asked for.
-    fn open(how: &How) -> Reader {
-        Reader { action: how.action, unit: how.unit }
-    }
-
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
+    fn read(&mut self, line: &mut Cursor<'_>, how: &How, _: u64) -> Result<Line, Fault> {
         let device = match device(line) {
             Ok(device) => device,
             Err(_) if is_summary(line.line()) => return Ok(Line::Skip),
@@ -56,16 +47,13 @@ impl TraceFormat for Reader {
         line.gap("the sequence number")?;
         line.number("the sequence number")?;
         line.gap("the time in seconds")?;
-        let time_ns = match self.unit {
-            None => line.decimal("the time in seconds", 9)?,
-            Some(unit) => line.time(unit)?,
-        };
+        let time_ns = how.time(line, |line| line.decimal("the time in seconds", 9))?;
         line.gap("the process id")?;
         line.number("the process id")?;
         line.gap("the action")?;
         let action_fault = line.fault("the action", "a blkparse action such as Q, D or C");
         match line.word() {
-            [a] if *a == self.action.letter() as u8 => {}
+            [a] if *a == how.action.letter() as u8 => {}
             [a, ..] if a.is_ascii_alphabetic() => return Ok(Line::Skip),
             _ => return Err(action_fault),
         }
@@ -78,16 +66,6 @@ impl TraceFormat for Reader {
         }
         Ok(request)
     }
-}
-
-/// `major,minor`.
-#[inline]
-fn device(line: &mut Cursor<'_>) -> Result<(u32, u32), Fault> {
-    let start = line.pos();
-    line.number("the device")?;
-    line.comma("the minor number")?;
-    line.number("the minor number")?;
-    Ok(range(start, line))
 }
 
 /// Writes one line.

@@ -7,7 +7,7 @@ use crate::blktrace::{SHAPE, is_blktrace};
 use crate::cursor::{Cursor, Fault};
 
 /// Has no lines to read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Reader;
 
 impl TraceFormat for Reader {
@@ -20,11 +20,7 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    fn open(_: &How) -> Reader {
-        Reader
-    }
-
-    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
+    fn read(&mut self, line: &mut Cursor<'_>, _: &How, _: u64) -> Result<Line, Fault> {
         Err(line.fault("a text line", "a binary blktrace has none"))
     }
 }

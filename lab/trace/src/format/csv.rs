@@ -11,7 +11,7 @@ use crate::column_spec::WRITE_FUA;
 use crate::cursor::{Cursor, Fault};
 
 /// Reads the lines of a file whose columns are known.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Reader(Option<Box<CellReader>>);
 
 impl TraceFormat for Reader {
@@ -34,7 +34,7 @@ impl TraceFormat for Reader {
     }
 
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
+    fn read(&mut self, line: &mut Cursor<'_>, _: &How, _: u64) -> Result<Line, Fault> {
         match &mut self.0 {
             Some(cells) => cells.read(line),
             None => Err(line.fault("the columns", "a header that names them")),

@@ -17,15 +17,17 @@ use crate::columns::Columns;
 use crate::cursor::{Cursor, Fault};
 
 /// A trace format, and the state of reading one file of it.
-pub(crate) trait TraceFormat: Sized {
+pub(crate) trait TraceFormat: Default {
     /// What it is.
     const ABOUT: About;
 
     /// The state at the start of a file.
-    fn open(how: &How) -> Self;
+    fn open(_: &How) -> Self {
+        Self::default()
+    }
 
     /// The meaning of a line that is neither blank nor a comment; `number` counts from 1.
-    fn read(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault>;
+    fn read(&mut self, line: &mut Cursor<'_>, how: &How, number: u64) -> Result<Line, Fault>;
 }
 
 /// How a file is read.
@@ -47,6 +49,19 @@ impl How {
     /// A format as it is.
     pub const PLAIN: How =
         How { action: Action::Queue, stacked: Vec::new(), unit: None, is_hexadecimal: false, csv: None };
+
+    /// A time in the unit that is given, else as the format writes it.
+    #[inline(always)]
+    pub fn time(
+        &self,
+        line: &mut Cursor<'_>,
+        own: impl FnOnce(&mut Cursor<'_>) -> Result<u64, Fault>,
+    ) -> Result<u64, Fault> {
+        match self.unit {
+            None => own(line),
+            Some(unit) => line.time(unit),
+        }
+    }
 }
 
 /// What a format is.

@@ -4,7 +4,7 @@
 
 use flashlane_core::Op;
 
-use super::record::{Line, RawRecord};
+use super::record::{Line, RawRecord, range};
 use crate::action::Action;
 use crate::cursor::{Cursor, Fault, SECTORS};
 
@@ -53,6 +53,16 @@ impl Rwbs {
         };
         Rwbs { preflush, op, fua: op == Some(Op::Write) && has(b'F') }
     }
+}
+
+/// The position of a device, `major,minor`.
+#[inline]
+pub(super) fn device(line: &mut Cursor<'_>) -> Result<(u32, u32), Fault> {
+    let start = line.pos();
+    line.number("the device")?;
+    line.comma("the minor number")?;
+    line.number("the minor number")?;
+    Ok(range(start, line))
 }
 
 /// The letters of an operation.

@@ -6,19 +6,15 @@
 //! operations are those of blkparse.
 
 use super::definition::{About, How, Recognised, TraceFormat};
-use super::event::{Event, is_device, remapped_from, request, rwbs};
-use super::record::{Line, range};
+use super::event::{Event, device, is_device, remapped_from, request, rwbs};
+use super::record::Line;
 use crate::TimeUnit;
 use crate::action::Action;
 use crate::cursor::{Cursor, Fault};
 
 /// Reads the lines of a file.
-#[derive(Clone, Debug)]
-pub(crate) struct Reader {
-    action: Action,
-    /// The unit of times, if it is not the format's own.
-    unit: Option<TimeUnit>,
-}
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Reader;
 
 impl TraceFormat for Reader {
     const ABOUT: About = About {
@@ -32,49 +28,37 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    fn open(how: &How) -> Reader {
-        Reader { action: how.action, unit: how.unit }
-    }
-
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
+    fn read(&mut self, line: &mut Cursor<'_>, how: &How, _: u64) -> Result<Line, Fault> {
         let whole = line.line();
         let Some(found) = Head::of(whole) else {
             return if is_beside(whole) { Ok(Line::Skip) } else { Err(line.fault("the event", EVENT)) };
         };
-        if action_of(found.name) != Some(self.action) {
+        if action_of(found.name) != Some(how.action) {
             return Ok(Line::Skip);
         }
         let mut time = line.part(found.time.0, found.time.1);
-        let time_ns = match self.unit {
-            None if !whole[found.time.0..found.time.1].contains(&b'.') => Err(time.fault("the time in seconds", POINT)),
-            None => time.decimal("the time in seconds", 9),
-            Some(unit) => time.time(unit),
-        };
+        let time_ns = how.time(&mut time, |time| match time.line().contains(&b'.') {
+            true => time.decimal("the time in seconds", 9),
+            false => Err(time.fault("the time in seconds", POINT)),
+        });
         let within = |from: usize| move |fault: Fault| Fault { at: fault.at + from, ..fault };
         let time_ns = time_ns.map_err(within(found.time.0))?;
         let from = found.says;
         let mut says = line.part(from, whole.len());
-        let request = self.request(&mut says, time_ns, from).map_err(within(from))?;
-        Ok(request)
+        request_of(how.action, &mut says, time_ns, from).map_err(within(from))
     }
 }
 
-impl Reader {
-    /// The request of an event, from the device on, which is `from` bytes into the line.
-    fn request(&self, says: &mut Cursor<'_>, time_ns: u64, from: usize) -> Result<Line, Fault> {
-        let start = says.pos();
-        says.number("the device")?;
-        says.comma("the minor number")?;
-        says.number("the minor number")?;
-        let device = range(start, says);
-        let device = (device.0 + from as u32, device.1 + from as u32);
-        let rwbs = rwbs(says)?;
-        if self.action != Action::Queue && !command(says)? {
-            return Ok(Line::Skip);
-        }
-        request(says, rwbs, time_ns, device)
+/// The request of an event, from the device on, which is `from` bytes into the line.
+fn request_of(action: Action, says: &mut Cursor<'_>, time_ns: u64, from: usize) -> Result<Line, Fault> {
+    let device = device(says)?;
+    let device = (device.0 + from as u32, device.1 + from as u32);
+    let rwbs = rwbs(says)?;
+    if action != Action::Queue && !command(says)? {
+        return Ok(Line::Skip);
     }
+    request(says, rwbs, time_ns, device)
 }
 
 /// What a line must be, for messages.

@@ -14,10 +14,8 @@ use crate::cursor::{Cursor, Fault, WHOLE};
 const HEADER: &str = "fio version 2 iolog";
 
 /// Reads the lines of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Reader {
-    /// The unit of waits, if it is not the format's own.
-    unit: Option<TimeUnit>,
     now_ns: u64,
 }
 
@@ -36,12 +34,8 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    fn open(how: &How) -> Reader {
-        Reader { unit: how.unit, now_ns: 0 }
-    }
-
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
+    fn read(&mut self, line: &mut Cursor<'_>, how: &How, number: u64) -> Result<Line, Fault> {
         if number == 1 {
             return header(line, HEADER, "`fio version 2 iolog`");
         }
@@ -51,10 +45,7 @@ impl TraceFormat for Reader {
             ActionMeaning::Wait => {
                 line.gap("the wait in us")?;
                 let late = line.fault("the wait in us", WHOLE);
-                let wait_ns = match self.unit {
-                    None => line.number("the wait in us")?.checked_mul(1_000).ok_or(late)?,
-                    Some(unit) => line.time(unit)?,
-                };
+                let wait_ns = how.time(line, |line| line.number("the wait in us")?.checked_mul(1_000).ok_or(late))?;
                 self.now_ns = self.now_ns.checked_add(wait_ns).ok_or(late)?;
                 if !line.at_end() {
                     line.number("the length")?;

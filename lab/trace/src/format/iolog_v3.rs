@@ -11,11 +11,8 @@ use crate::cursor::{Cursor, Fault, WHOLE};
 const HEADER: &str = "fio version 3 iolog";
 
 /// Reads the lines of a file.
-#[derive(Clone, Debug)]
-pub(crate) struct Reader {
-    /// The unit of times, if it is not the format's own.
-    unit: Option<TimeUnit>,
-}
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Reader;
 
 impl TraceFormat for Reader {
     const ABOUT: About = About {
@@ -32,20 +29,13 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    fn open(how: &How) -> Reader {
-        Reader { unit: how.unit }
-    }
-
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
+    fn read(&mut self, line: &mut Cursor<'_>, how: &How, number: u64) -> Result<Line, Fault> {
         if number == 1 {
             return header(line, HEADER, "`fio version 3 iolog`");
         }
         let late = line.fault("the time in us", WHOLE);
-        let time_ns = match self.unit {
-            None => line.number("the time in us")?.checked_mul(1_000).ok_or(late)?,
-            Some(unit) => line.time(unit)?,
-        };
+        let time_ns = how.time(line, |line| line.number("the time in us")?.checked_mul(1_000).ok_or(late))?;
         line.gap("the file")?;
         let at_file = line.fault("the action", "an action of version 3; `wait` belongs to version 2");
         let (device, what) = named_action(line)?;

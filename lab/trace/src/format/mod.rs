@@ -76,9 +76,9 @@ macro_rules! formats {
             }
 
             #[inline]
-            fn read(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
+            fn read(&mut self, line: &mut Cursor<'_>, how: &How, number: u64) -> Result<Line, Fault> {
                 match self {
-                    $(Reader::$name(reader) => reader.read(line, number),)*
+                    $(Reader::$name(reader) => reader.read(line, how, number),)*
                 }
             }
         }
@@ -215,6 +215,7 @@ pub(super) struct LineReader {
     columns: Option<Columns>,
     /// Whether the next line may be a header that says nothing.
     may_be_header: bool,
+    how: How,
     reader: Reader,
 }
 
@@ -227,6 +228,7 @@ impl LineReader {
             columns: about.columns.filter(|_| how.unit.is_none()),
             may_be_header: about.first_line_may_be_header,
             reader: Reader::open(format, &how),
+            how,
         }
     }
 
@@ -249,6 +251,6 @@ impl LineReader {
             }
             _ => {}
         }
-        self.reader.read(line, number)
+        self.reader.read(line, &self.how, number)
     }
 }

@@ -6,17 +6,14 @@ use std::io::Write;
 
 use super::definition::{About, How, Recognised, TraceFormat, Writer};
 use super::outgoing::{Outgoing, Unwritten};
-use super::record::{Line, RawRecord, numbered_device};
+use super::record::{Line, RawRecord, numbered_device, sectors_of};
 use crate::TimeUnit;
 use crate::columns::Columns;
 use crate::cursor::{Cursor, Fault};
 
 /// Reads the lines of a file.
-#[derive(Clone, Debug)]
-pub(crate) struct Reader {
-    /// The unit of times, if it is not the format's own.
-    unit: Option<TimeUnit>,
-}
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Reader;
 
 impl TraceFormat for Reader {
     const ABOUT: About = About {
@@ -31,21 +28,11 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    fn open(how: &How) -> Reader {
-        Reader { unit: how.unit }
-    }
-
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
-        let time_ns = match self.unit {
-            None => line.number("the time in ns")?,
-            Some(unit) => line.time(unit)?,
-        };
+    fn read(&mut self, line: &mut Cursor<'_>, how: &How, _: u64) -> Result<Line, Fault> {
+        let time_ns = how.time(line, |line| line.number("the time in ns"))?;
         let device = numbered_device(line)?;
-        line.gap("the address in sectors")?;
-        let offset = line.sectors("the address in sectors")?;
-        line.gap("the size in sectors")?;
-        let length = line.sectors("the size in sectors")?;
+        let (offset, length) = sectors_of(line)?;
         line.gap("the type")?;
         let op = line.one_is_read("the type")?;
         line.finish()?;

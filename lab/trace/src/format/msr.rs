@@ -17,7 +17,7 @@ use crate::cursor::{Cursor, Fault};
 const FILETIME: &str = "a Windows file time in 100 ns from 0 to 184467440737095516";
 
 /// Reads the lines of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Reader;
 
 impl TraceFormat for Reader {
@@ -36,12 +36,8 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    fn open(_: &How) -> Reader {
-        Reader
-    }
-
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
+    fn read(&mut self, line: &mut Cursor<'_>, _: &How, _: u64) -> Result<Line, Fault> {
         let late = line.fault("the file time", FILETIME);
         let time_ns = line.number("the file time")?.checked_mul(100).ok_or(late)?;
         line.comma("the host")?;

@@ -45,13 +45,28 @@ pub(super) fn range(start: usize, line: &Cursor<'_>) -> (u32, u32) {
     (start as u32, line.pos() as u32)
 }
 
+/// The position of a number that names a device.
+#[inline]
+pub(super) fn numbered(line: &mut Cursor<'_>, field: &'static str) -> Result<(u32, u32), Fault> {
+    let start = line.pos();
+    line.number(field)?;
+    Ok(range(start, line))
+}
+
 /// The position of a device's number, which comes after a gap.
 #[inline]
 pub(super) fn numbered_device(line: &mut Cursor<'_>) -> Result<(u32, u32), Fault> {
     line.gap("the device")?;
-    let start = line.pos();
-    line.number("the device")?;
-    Ok(range(start, line))
+    numbered(line, "the device")
+}
+
+/// The offset and the length of a request that are numbers of sectors set off by spaces.
+#[inline]
+pub(super) fn sectors_of(line: &mut Cursor<'_>) -> Result<(u64, u64), Fault> {
+    line.gap("the address in sectors")?;
+    let offset = line.sectors("the address in sectors")?;
+    line.gap("the size in sectors")?;
+    Ok((offset, line.sectors("the size in sectors")?))
 }
 
 /// A field that begins with `r` or `w` in either case: the letter alone, or a full word (`Read`, `WRITE`).

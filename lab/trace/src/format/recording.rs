@@ -7,14 +7,14 @@
 use flashlane_core::Op;
 
 use super::definition::{About, How, Recognised, TraceFormat};
-use super::record::{Line, RawRecord, range};
+use super::record::{Line, RawRecord, numbered};
 use crate::cursor::{Cursor, Fault};
 
 /// How a file begins.
 const BEGINNING: &[u8] = b"# flashlane record 1\n";
 
 /// Reads the lines of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Reader;
 
 impl TraceFormat for Reader {
@@ -30,15 +30,9 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    fn open(_: &How) -> Reader {
-        Reader
-    }
-
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
-        let start = line.pos();
-        line.number("the flow")?;
-        let device = range(start, line);
+    fn read(&mut self, line: &mut Cursor<'_>, _: &How, _: u64) -> Result<Line, Fault> {
+        let device = numbered(line, "the flow")?;
         line.comma("the time in ns")?;
         let time_ns = line.number("the time in ns")?;
         line.comma("the offset in bytes")?;

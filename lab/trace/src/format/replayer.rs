@@ -10,11 +10,8 @@ use crate::columns::Columns;
 use crate::cursor::{Cursor, Fault};
 
 /// Reads the lines of a file.
-#[derive(Clone, Debug)]
-pub(crate) struct Reader {
-    /// The unit of times, if it is not the format's own.
-    unit: Option<TimeUnit>,
-}
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Reader;
 
 impl TraceFormat for Reader {
     const ABOUT: About = About {
@@ -29,16 +26,9 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    fn open(how: &How) -> Reader {
-        Reader { unit: how.unit }
-    }
-
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
-        let time_ns = match self.unit {
-            None => line.decimal("the time in ms", 6)?,
-            Some(unit) => line.time(unit)?,
-        };
+    fn read(&mut self, line: &mut Cursor<'_>, how: &How, _: u64) -> Result<Line, Fault> {
+        let time_ns = how.time(line, |line| line.decimal("the time in ms", 6))?;
         let device = numbered_device(line)?;
         line.gap("the offset in bytes")?;
         let offset = line.number("the offset in bytes")?;

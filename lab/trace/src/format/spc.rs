@@ -7,16 +7,13 @@ use std::io::Write;
 
 use super::definition::{About, How, Recognised, TraceFormat, Writer};
 use super::outgoing::{Outgoing, Unwritten};
-use super::record::{Line, RawRecord, range, read_or_write};
+use super::record::{Line, RawRecord, numbered, read_or_write};
 use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault};
 
 /// Reads the lines of a file.
-#[derive(Clone, Debug)]
-pub(crate) struct Reader {
-    /// The unit of times, if it is not the format's own.
-    unit: Option<TimeUnit>,
-}
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Reader;
 
 impl TraceFormat for Reader {
     const ABOUT: About = About {
@@ -31,15 +28,9 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    fn open(how: &How) -> Reader {
-        Reader { unit: how.unit }
-    }
-
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
-        let start = line.pos();
-        line.number("the ASU")?;
-        let device = range(start, line);
+    fn read(&mut self, line: &mut Cursor<'_>, how: &How, _: u64) -> Result<Line, Fault> {
+        let device = numbered(line, "the ASU")?;
         line.comma("the address in sectors")?;
         let offset = line.sectors("the address in sectors")?;
         line.comma("the size in bytes")?;
@@ -48,10 +39,7 @@ impl TraceFormat for Reader {
         let op_fault = line.fault("the operation", "r, R, w or W");
         let op = read_or_write(line.cell()).ok_or(op_fault)?;
         line.comma("the time in seconds")?;
-        let time_ns = match self.unit {
-            None => line.decimal("the time in seconds", 9)?,
-            Some(unit) => line.time(unit)?,
-        };
+        let time_ns = how.time(line, |line| line.decimal("the time in seconds", 9))?;
         if !line.at_end() {
             line.comma("the end of the line")?;
         }

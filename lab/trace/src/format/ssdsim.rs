@@ -9,7 +9,7 @@ use super::record::Line;
 use crate::cursor::{Cursor, Fault};
 
 /// Reads the lines of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Reader(mqsim::Reader);
 
 impl TraceFormat for Reader {
@@ -21,12 +21,8 @@ impl TraceFormat for Reader {
         ..mqsim::Reader::ABOUT
     };
 
-    fn open(how: &How) -> Reader {
-        Reader(TraceFormat::open(how))
-    }
-
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
-        self.0.read(line, number)
+    fn read(&mut self, line: &mut Cursor<'_>, how: &How, number: u64) -> Result<Line, Fault> {
+        self.0.read(line, how, number)
     }
 }

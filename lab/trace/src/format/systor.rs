@@ -12,7 +12,7 @@ use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault};
 
 /// Reads the lines of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Reader;
 
 impl TraceFormat for Reader {
@@ -31,12 +31,8 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    fn open(_: &How) -> Reader {
-        Reader
-    }
-
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
+    fn read(&mut self, line: &mut Cursor<'_>, _: &How, _: u64) -> Result<Line, Fault> {
         // Concatenated files contain headers in the middle too.
         if line.line().trim_ascii_start().starts_with(b"Timestamp") {
             return Ok(Line::Skip);

@@ -9,7 +9,7 @@ use flashlane_core::Op;
 
 use super::definition::{About, How, Recognised, TraceFormat, Writer};
 use super::outgoing::{Outgoing, Unwritten};
-use super::record::{Line, RawRecord, range};
+use super::record::{Line, RawRecord, numbered};
 use crate::TimeUnit;
 use crate::cursor::{Cursor, Fault};
 
@@ -17,7 +17,7 @@ use crate::cursor::{Cursor, Fault};
 const SECONDS: &str = "a whole number of seconds from 0 to 18446744072";
 
 /// Reads the lines of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Reader;
 
 impl TraceFormat for Reader {
@@ -35,12 +35,8 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    fn open(_: &How) -> Reader {
-        Reader
-    }
-
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
+    fn read(&mut self, line: &mut Cursor<'_>, _: &How, _: u64) -> Result<Line, Fault> {
         let late = line.fault("the time in seconds", SECONDS);
         let time_ns = match line.number("the time in seconds")? {
             s @ 0..=18_446_744_072 => s * 1_000_000_000,
@@ -58,9 +54,7 @@ impl TraceFormat for Reader {
             _ => return Err(type_fault),
         };
         line.comma("the volume")?;
-        let start = line.pos();
-        line.number("the volume")?;
-        let device = range(start, line);
+        let device = numbered(line, "the volume")?;
         line.finish()?;
         Ok(Line::Request(RawRecord { time_ns, offset, length, op, device, ..RawRecord::PLAIN }))
     }

@@ -48,13 +48,8 @@ const HEXADECIMAL: &str =
     "the number of a SCSI command, such as 28 (read) or 2a (write), hexadecimal as in the first lines";
 
 /// Reads the lines of a file.
-#[derive(Clone, Debug)]
-pub(crate) struct Reader {
-    /// The unit of times, if it is not the format's own.
-    unit: Option<TimeUnit>,
-    /// The base of the numbers of commands.
-    radix: u32,
-}
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Reader;
 
 impl TraceFormat for Reader {
     const ABOUT: About = About {
@@ -73,25 +68,19 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    fn open(how: &How) -> Reader {
-        Reader { unit: how.unit, radix: if how.is_hexadecimal { 16 } else { 10 } }
-    }
-
     #[inline]
-    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
+    fn read(&mut self, line: &mut Cursor<'_>, how: &How, _: u64) -> Result<Line, Fault> {
         let start = line.pos();
         let device = range(start, line);
         line.number("the version")?;
         line.comma("the time in us")?;
         let late = line.fault("the time in us", WHOLE);
-        let time_ns = match self.unit {
-            // Some copies were made by way of floating-point numbers and end in `.0`.
-            None => line.decimal("the time in us", 0)?.checked_mul(1_000).ok_or(late)?,
-            Some(unit) => line.time(unit)?,
-        };
+        // Some copies were made by way of floating-point numbers and end in `.0`.
+        let time_ns = how.time(line, |line| line.decimal("the time in us", 0)?.checked_mul(1_000).ok_or(late))?;
         line.comma("the operation")?;
-        let op_fault = line.fault("the operation", if self.radix == 16 { HEXADECIMAL } else { DECIMAL });
-        let command = number(line.cell(), self.radix).ok_or(op_fault)?;
+        let (radix, legal) = if how.is_hexadecimal { (16, HEXADECIMAL) } else { (10, DECIMAL) };
+        let op_fault = line.fault("the operation", legal);
+        let command = number(line.cell(), radix).ok_or(op_fault)?;
         line.comma("the size in bytes")?;
         let length = line.number("the size in bytes")?;
         line.comma("the block")?;

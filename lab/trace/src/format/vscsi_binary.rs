@@ -7,7 +7,7 @@ use crate::cursor::{Cursor, Fault};
 use crate::vscsi_file::{SHAPE, is_vscsi};
 
 /// Has no lines to read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Reader;
 
 impl TraceFormat for Reader {
@@ -23,11 +23,7 @@ impl TraceFormat for Reader {
         ..About::PLAIN
     };
 
-    fn open(_: &How) -> Reader {
-        Reader
-    }
-
-    fn read(&mut self, line: &mut Cursor<'_>, _: u64) -> Result<Line, Fault> {
+    fn read(&mut self, line: &mut Cursor<'_>, _: &How, _: u64) -> Result<Line, Fault> {
         Err(line.fault("a text line", "a binary VSCSI trace has none"))
     }
 }

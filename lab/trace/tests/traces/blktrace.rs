@@ -1,7 +1,5 @@
 //! Binary blktrace, made here byte by byte in both byte orders.
 
-use std::path::Path;
-
 use flashlane_trace::{Action, TimeOrder};
 
 use super::*;
