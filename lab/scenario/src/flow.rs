@@ -87,6 +87,13 @@ pub struct ByteRange {
     pub length: u64,
 }
 
+impl ByteRange {
+    /// Whether the two have no byte in common.
+    pub(super) fn is_apart(self, other: ByteRange) -> bool {
+        self.offset + self.length <= other.offset || other.offset + other.length <= self.offset
+    }
+}
+
 const RANGE: &str = "\"all\", \"slice\" or { offset, length } in bytes";
 
 impl<'de> Deserialize<'de> for Range {

@@ -22,6 +22,7 @@
 //! spare           further flows of a served drive
 //! required        keys that a device must have
 //! effect          keys that have none beside the others
+//! endless         closed loops that never end
 //! names           what schedulers and flows may be called
 //! limits          how long, how many
 //! build           the device -> ssd::config::Config
@@ -42,6 +43,7 @@ mod device_error;
 mod docs;
 mod document;
 mod effect;
+mod endless;
 mod error;
 mod flow;
 mod hash;
@@ -342,7 +344,10 @@ impl Scenario {
 
     /// The flows with their names, ranges and sources resolved, for the device of `config`.
     pub fn flows(&self, config: &Config) -> Result<Vec<FlowPlan>, ScenarioError> {
-        resolve::flows(&self.document, &self.folder, config).map_err(|e| self.origin.locate(e))
+        let located = |e| self.origin.locate(e);
+        let flows = resolve::flows(&self.document, &self.folder, config).map_err(located)?;
+        endless::check(&self.document, &flows, config).map_err(located)?;
+        Ok(flows)
     }
 
     /// Checks everything that can be checked without a run.

@@ -39,6 +39,11 @@ impl FlowState {
         }
     }
 
+    /// Whether its next request may depend on a completion.
+    pub(super) fn is_closed_loop(&self) -> bool {
+        self.feed.as_ref().is_some_and(Feed::is_closed_loop)
+    }
+
     /// Counts request `id`, which the flow sends at `at`; `is_warm` says whether the run's warm-up is over by then.
     #[inline]
     pub(super) fn issue(&mut self, window: &mut LoadWindow, id: RequestId, op: Op, at: Time, is_warm: bool) {

@@ -233,7 +233,7 @@ impl Simulation<'_> {
         self.issued += 1;
         self.times.set(flow, state.draw(self.limits.end)?);
         if self.issued.is_multiple_of(STRIDE) {
-            self.report_progress()?;
+            self.look_at_progress(now)?;
         }
         Ok(())
     }

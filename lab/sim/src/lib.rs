@@ -35,6 +35,7 @@ mod recipes;
 mod repeat;
 mod request_rows;
 mod simulation;
+mod standstill;
 mod state_file;
 mod states;
 mod traces;

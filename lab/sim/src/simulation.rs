@@ -16,6 +16,7 @@ use super::host_outcome::HostOutcome;
 use super::next_times::NextTimes;
 use super::observers::{Observations, ObserverOptions, Observers};
 use super::progress::Reported;
+use super::standstill::Standstill;
 use super::transactions::TransactionRecords;
 use flashlane_audit::Verdict;
 use flashlane_core::arrival::{Arrival, Source, Span};
@@ -102,6 +103,7 @@ pub struct Simulation<'a> {
     pub(super) counted: Counted,
     reported: u64,
     has_closed_loop: bool,
+    standstill: Standstill,
     /// If response times count from the entry into the submission queue.
     entries: Option<Entries>,
     /// If the drive is changed meanwhile.
@@ -144,7 +146,7 @@ impl<'a> Simulation<'a> {
         let has_closed_loop = feeds.iter().flatten().any(Feed::is_closed_loop);
         let flows: Vec<FlowState> =
             feeds.into_iter().map(|feed| FlowState::new(feed, limits.warm_up_requests)).collect();
-        let times = NextTimes::new(flows.len());
+        let (times, standstill) = (NextTimes::new(flows.len()), Standstill::new(flows.len()));
         let limits = Limits { end: limits.end.min(BEYOND), ..limits };
         let entries = limits.response_from_entry.then(|| Entries::new(&config.front.protocol, flows.len()));
         let (issued, reported) = (0, 0);
@@ -161,6 +163,7 @@ impl<'a> Simulation<'a> {
             counted: Counted::default(),
             reported,
             has_closed_loop,
+            standstill,
             entries,
             changes: None,
         };
@@ -422,13 +425,20 @@ impl<'a> Simulation<'a> {
             self.device.prefetch(*offset);
         }
         if self.issued.is_multiple_of(STRIDE) {
-            self.report_progress()?;
+            self.look_at_progress(at)?;
         }
         Ok(())
     }
 
+    /// Reports how far the run is at `now`, and refuses to go on where time no longer does.
+    #[cold]
+    pub(super) fn look_at_progress(&mut self, now: Time) -> Result<(), RunError> {
+        self.report_progress()?;
+        if self.has_closed_loop { self.standstill.check(now, &self.flows) } else { Ok(()) }
+    }
+
     /// Reports how far the run is; an error if its caller wants it stopped.
-    pub(super) fn report_progress(&mut self) -> Result<(), RunError> {
+    fn report_progress(&mut self) -> Result<(), RunError> {
         if let Some(Reported { shown, expected }) = self.progress {
             if shown.is_stopped() {
                 return Err(RunError::Stopped);

@@ -278,3 +278,44 @@ fn a_scheduler_s_name_is_no_path() {
         assert!(printed.contains(name) && printed.contains("must not begin with a dot"), "{printed}");
     }
 }
+
+/// The end of a closed loop of requests that take no time never comes. What takes time, or has a number of requests, is legal.
+#[test]
+fn a_closed_loop_that_takes_no_time() {
+    let text = |device: &str, flow: &str| {
+        format!(
+            "scheduler = \"fcfs\"\n[device]\npreset = \"flin-isca18\"\n{device}\n[[flow]]\nname = \"log\"\n[flow.synthetic]\narrivals = \
+             \"closed-loop\"\n{flow}\n"
+        )
+    };
+    let instant = "front.link_latency_ns = 0";
+    let trims = "trim_ratio = 1.0\nduration_s = 0.001";
+    let says = |kinds: &str, keys: &str| {
+        format!(
+            "never comes for the flow `log`, a closed loop of {kinds}, which take no time on this device: each follows the one \
+             before at the same instant; legal is with requests (a number), with think_us above 0, or on a device with {keys} above 0"
+        )
+    };
+    let expected = says("trims", "device.ftl.trim_ns or device.front.link_latency_ns");
+    let error = complaint(&text(instant, trims));
+    assert_eq!(error, format!("s.toml:10:14: flow[0].synthetic.duration_s = 0.001: {expected}"));
+    let memory = format!(
+        "{instant}\nfront.link_bytes_per_s = \"unlimited\"\nbuffer.access_ns = 0\nftl.unmapped_reads = \"memory\"\n\
+         precondition.state = \"fresh\""
+    );
+    for (flow, kinds) in [("", "reads of unmapped pages"), ("trim_ratio = 0.5", "trims and reads of unmapped pages")] {
+        let error = complaint(&text(&memory, &format!("duration_s = 0.001\n{flow}")));
+        assert!(error.ends_with(&says(kinds, "device.front.link_latency_ns")), "{error}");
+    }
+    let legal = |device: &str, flow: &str| {
+        let checked = parse(&text(device, flow)).and_then(|scenario| scenario.check());
+        checked.unwrap_or_else(|error| panic!("{device}, {flow}: {error}"));
+    };
+    for flow in ["requests = 9", "think_us = 1.0"] {
+        legal(instant, &format!("{trims}\n{flow}"));
+    }
+    legal("front.link_latency_ns = 1", trims);
+    legal("front.link_latency_ns = 0\nftl.trim_ns = 1", trims);
+    legal(instant, "duration_s = 0.001\ntrim_ratio = 0.5");
+    legal(&format!("{memory}\n[run]\nrequests = 9"), "duration_s = 0.001");
+}

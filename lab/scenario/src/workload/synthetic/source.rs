@@ -168,6 +168,6 @@ fn mean_bytes(sizes: &[SizeSampler; 2], read_ratio: f64) -> f64 {
     read_ratio * sizes[0].mean() + (1.0 - read_ratio) * sizes[1].mean()
 }
 
-fn ns(us: f64) -> u64 {
+pub(super) fn ns(us: f64) -> u64 {
     libm::round(us * 1e3) as u64
 }

@@ -1,5 +1,6 @@
 //! A synthetic workload in a few words, and its properties that results report.
 
+use super::source::ns;
 use super::spec::{Access, Arrivals, Size, SyntheticSpec};
 
 impl SyntheticSpec {
@@ -11,6 +12,11 @@ impl SyntheticSpec {
     /// Requests it keeps in flight, if it is a closed loop.
     pub fn closed_depth(&self) -> Option<u32> {
         self.is_closed_loop().then_some(self.depth.unwrap_or(1))
+    }
+
+    /// Whether it is a closed loop that sends a request at the instant at which one ends, however many there are.
+    pub(crate) fn follows_at_once(&self) -> bool {
+        self.is_closed_loop() && self.requests.is_none() && ns(self.think_us.unwrap_or(0.0)) == 0
     }
 
     /// Whether each request starts where the previous one ended.
