@@ -86,9 +86,24 @@ pub fn is_plain(c: char) -> bool {
     std::str::from_utf8(&buffer[..length]).is_ok_and(|text| text.escape_debug().nth(1) == Some(c))
 }
 
+/// A number of things in words: `1 request`, `2 requests`.
+pub fn counted(count: impl TryInto<u64>, thing: &str) -> String {
+    match count.try_into() {
+        Ok(1) => format!("1 {thing}"),
+        Ok(count) => format!("{count} {thing}s"),
+        Err(_) => format!("many {thing}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_thing_has_no_s() {
+        assert_eq!([0u64, 1, 2].map(|n| counted(n, "request")), ["0 requests", "1 request", "2 requests"]);
+        assert_eq!(counted([7].len(), "flow"), "1 flow");
+    }
 
     #[test]
     fn what_is_seen_stays() {

@@ -139,9 +139,10 @@ impl CpuFile {
             let number = fields.action & 0xffff & !CGROUP;
             let name = ACTIONS.get(number as usize).copied().unwrap_or(b"?");
             let action = Some(name).filter(|name| name.len() == 1).and_then(|name| Action::of_letter(name[0]));
+            let sector = Some(fields.sector);
             match (action, fields.from.map(device_name)) {
-                (Some(action), _) => counts.add(TextEvent::Request { device: &device, action }),
-                (None, Some(from)) => counts.add(TextEvent::Remap { from: &from, to: &device }),
+                (Some(action), _) => counts.add(TextEvent::Request { device: &device, action, sector }),
+                (None, Some(from)) => counts.add(TextEvent::Remap { from: &from, to: &device, sector }),
                 (None, None) => counts.add(TextEvent::Other(name)),
             }
         }

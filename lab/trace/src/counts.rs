@@ -3,6 +3,7 @@
 use std::fmt;
 
 use flashlane_core::Op;
+use flashlane_outputs::shown::counted;
 use serde::Serialize;
 
 /// Counts of what was read so far.
@@ -55,7 +56,8 @@ impl fmt::Display for Sorted {
         let Sorted { requests, places, back_ns } = self;
         write!(
             f,
-            "{requests} put before others by their times, the furthest by {places} places; times go back by at most {back_ns} ns"
+            "{requests} put before others by their times, the furthest by {}; times go back by at most {back_ns} ns",
+            counted(*places, "place")
         )
     }
 }

@@ -20,6 +20,12 @@ pub(super) struct Fault {
     pub legal: &'static str,
 }
 
+/// What a field is that stands behind a blank.
+pub(super) const BY_SPACE: &str = "a value set off by a space";
+/// What one is that stands behind a comma.
+pub(super) const BY_COMMA: &str = "a value set off by a comma";
+/// What stands at the end of the line.
+pub(super) const NOTHING_MORE: &str = "nothing more";
 /// A whole number.
 pub(super) const WHOLE: &str = "a whole number from 0 to 18446744073709551615";
 /// A number that stays in range when scaled to nanoseconds.
@@ -149,7 +155,7 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub fn gap(&mut self, field: &'static str) -> Result<(), Fault> {
         let Some(b' ' | b'\t') = self.peek() else {
-            return Err(self.fault(field, "a value set off by a space"));
+            return Err(self.fault(field, BY_SPACE));
         };
         self.pos += 1;
         self.blanks();
@@ -161,7 +167,7 @@ impl<'a> Cursor<'a> {
     pub fn comma(&mut self, field: &'static str) -> Result<(), Fault> {
         self.blanks();
         if self.peek() != Some(b',') {
-            return Err(self.fault(field, "a value set off by a comma"));
+            return Err(self.fault(field, BY_COMMA));
         }
         self.pos += 1;
         self.blanks();
@@ -171,7 +177,7 @@ impl<'a> Cursor<'a> {
     /// Checks that nothing follows.
     #[inline(always)]
     pub fn finish(&mut self) -> Result<(), Fault> {
-        if self.at_end() { Ok(()) } else { Err(self.fault("the end of the line", "nothing more")) }
+        if self.at_end() { Ok(()) } else { Err(self.fault("the end of the line", NOTHING_MORE)) }
     }
 
     /// A fault of `field` at the current position.

@@ -5,6 +5,8 @@
 //! the lowest stay. A partition's remap leaves out nothing: its requests appear once. Promises to say what was chosen and what is left
 //! out. A trace is surveyed up to a limit, so that reading the first requests of a long one stays quick.
 
+use std::collections::BTreeSet;
+
 use super::action::Action;
 use super::error;
 use super::format::event::{Event, EventOf};
@@ -14,21 +16,41 @@ use super::options::TraceOptions;
 use super::quote;
 use flashlane_core::arrival::WorkloadError;
 use flashlane_core::choice::Choice;
+use flashlane_outputs::shown::counted;
 
 /// Bytes of text that are surveyed at most.
 const TEXT: u64 = 256 << 20;
+/// Sectors that are kept to tell whether requests that go on to a device appear there.
+const SECTORS: usize = 1 << 16;
 /// Other events that are named.
 const NAMED: usize = 8;
 
 /// How often each action appears, in the order of [`Action::LIST`].
 type Counts = [u64; Action::LIST.len()];
 
+/// The sectors at which requests begin, the first so many of them.
+type Sectors = BTreeSet<u64>;
+
+/// What a block trace has of a device.
+struct DeviceEvents {
+    name: Vec<u8>,
+    counts: Counts,
+    sectors: [Sectors; Action::LIST.len()],
+}
+
+/// Requests of one device that go on to another (or, of a partition, to the same one), and where there.
+struct Remapped {
+    from: Vec<u8>,
+    to: Vec<u8>,
+    sectors: Sectors,
+}
+
 /// What a block trace has.
 #[derive(Default)]
 pub(super) struct EventCounts {
-    devices: Vec<(Vec<u8>, Counts)>,
+    devices: Vec<DeviceEvents>,
     /// From which device requests go on to which.
-    remaps: Vec<(Vec<u8>, Vec<u8>)>,
+    remaps: Vec<Remapped>,
     others: Vec<(Vec<u8>, u64)>,
     /// Places where its recorder says that events are missing.
     lost: u64,
@@ -74,18 +96,24 @@ impl EventCounts {
     /// Counts an event.
     pub fn add(&mut self, event: Event<'_>) {
         match event {
-            Event::Request { device, action } => {
-                let at = self.devices.iter().position(|(name, _)| name == device).unwrap_or_else(|| {
-                    self.devices.push((device.to_vec(), Counts::default()));
+            Event::Request { device, action, sector } => {
+                let at = self.devices.iter().position(|known| known.name == device).unwrap_or_else(|| {
+                    let (name, counts, sectors) = (device.to_vec(), Counts::default(), Default::default());
+                    self.devices.push(DeviceEvents { name, counts, sectors });
                     self.devices.len() - 1
                 });
-                self.devices[at].1[action as usize] += 1;
+                let events = &mut self.devices[at];
+                events.counts[action as usize] += 1;
+                keep(&mut events.sectors[action as usize], sector);
             }
-            Event::Remap { from, to } => {
-                if from != to && !self.remaps.iter().any(|(f, t)| f == from && t == to) {
-                    self.remaps.push((from.to_vec(), to.to_vec()));
-                }
+            Event::Remap { from, to, sector } => {
                 self.other(b"A");
+                let at =
+                    self.remaps.iter().position(|known| known.from == from && known.to == to).unwrap_or_else(|| {
+                        self.remaps.push(Remapped { from: from.to_vec(), to: to.to_vec(), sectors: Sectors::new() });
+                        self.remaps.len() - 1
+                    });
+                keep(&mut self.remaps[at].sectors, sector);
             }
             Event::Other(name) => self.other(name),
             Event::Lost => self.lost += 1,
@@ -101,7 +129,7 @@ impl EventCounts {
 
     /// How often an action appears.
     fn count(&self, action: Action) -> u64 {
-        self.devices.iter().map(|(_, counts)| counts[action as usize]).sum()
+        self.devices.iter().map(|device| device.counts[action as usize]).sum()
     }
 
     /// How the trace called `name` is read under `options`.
@@ -122,7 +150,7 @@ impl EventCounts {
         // Who asks for a device gets its requests.
         let stacked = if options.device.is_some() { Vec::new() } else { self.stacked(action, &mut notes) };
         if self.lost > 0 {
-            notes.push(format!("{}its recorder lost events in {} places", self.part(), self.lost));
+            notes.push(format!("{}its recorder lost events in {}", self.part(), counted(self.lost, "place")));
         }
         Ok(Reading { action, stacked, notes })
     }
@@ -133,9 +161,9 @@ impl EventCounts {
 
     /// Of what is spoken, if not of the whole trace.
     fn part(&self) -> String {
-        let counted =
-            self.devices.iter().flat_map(|(_, counts)| counts).chain(self.others.iter().map(|(_, count)| count));
-        if self.is_whole { String::new() } else { format!("of its first {} events: ", counted.sum::<u64>()) }
+        let all =
+            self.devices.iter().flat_map(|device| &device.counts).chain(self.others.iter().map(|(_, count)| count));
+        if self.is_whole { String::new() } else { format!("of its first {}: ", counted(all.sum::<u64>(), "event")) }
     }
 
     /// The actions with their counts, `except` one.
@@ -187,24 +215,25 @@ impl EventCounts {
 
     /// The devices whose requests appear again at lower ones.
     fn stacked(&self, action: Action, notes: &mut Vec<String>) -> Vec<Vec<u8>> {
-        let of = |device: &[u8]| {
-            let found = self.devices.iter().find(|(name, _)| name == device);
-            found.map_or(0, |(_, counts)| counts[action as usize])
-        };
         let mut stacked = Vec::new();
-        for (device, counts) in &self.devices {
-            let mut below: Vec<&[u8]> = self.below(device).into_iter().filter(|lower| of(lower) > 0).collect();
+        for DeviceEvents { name: device, counts, .. } in &self.devices {
+            let all = self.below(device);
+            let uppers = |remap: &&Remapped| &remap.from == device || all.contains(&remap.from.as_slice());
+            let again = |lower: &[u8]| {
+                self.remaps.iter().filter(uppers).any(|remap| remap.to == lower && self.appear_there(remap, action))
+            };
+            let mut below: Vec<&[u8]> = all.iter().copied().filter(|lower| again(lower)).collect();
             if counts[action as usize] == 0 || below.is_empty() {
                 continue;
             }
             below.sort_unstable();
             let below: Vec<String> = below.into_iter().map(quote).collect();
             notes.push(format!(
-                "{}{} lies over {}: its {} requests are left out, because they appear again below (the device {} alone reads them)",
+                "{}{} lies over {}: its {} left out, because requests appear again below (the device {} alone reads them)",
                 self.part(),
                 quote(device),
                 below.join(", "),
-                counts[action as usize],
+                left_out(counts[action as usize]),
                 quote(device),
             ));
             stacked.push(device.clone());
@@ -212,12 +241,18 @@ impl EventCounts {
         stacked
     }
 
+    /// Whether requests that go on to a device appear there.
+    fn appear_there(&self, remap: &Remapped, action: Action) -> bool {
+        let lower = self.devices.iter().find(|device| device.name == remap.to);
+        lower.is_some_and(|lower| !lower.sectors[action as usize].is_disjoint(&remap.sectors))
+    }
+
     /// The devices that requests of `device` go on to, also by way of others.
     fn below<'a>(&'a self, device: &'a [u8]) -> Vec<&'a [u8]> {
         let mut found = vec![device];
         let mut at = 0;
         while let Some(upper) = found.get(at).copied() {
-            let next = self.remaps.iter().filter(|(from, _)| from == upper).map(|(_, to)| to.as_slice());
+            let next = self.remaps.iter().filter(|remap| remap.from == upper).map(|remap| remap.to.as_slice());
             for lower in next {
                 if !found.contains(&lower) {
                     found.push(lower);
@@ -227,4 +262,15 @@ impl EventCounts {
         }
         found.split_off(1)
     }
+}
+
+fn keep(sectors: &mut Sectors, sector: Option<u64>) {
+    if let Some(sector) = sector.filter(|_| sectors.len() < SECTORS) {
+        sectors.insert(sector);
+    }
+}
+
+/// How many requests are left out, with the verb.
+fn left_out(requests: u64) -> String {
+    format!("{} {}", counted(requests, "request"), if requests == 1 { "is" } else { "are" })
 }

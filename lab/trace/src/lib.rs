@@ -78,7 +78,7 @@ pub use convert::{ConvertError, ConvertReport, convert};
 pub use counts::{Sorted, TraceCounts};
 pub use format::Format;
 pub use input::{files, rereadable};
-pub use options::{Action, Beyond, JITTER_SEED, Sizes, Speedup, TimeOrder, TraceOptions, Volumes};
+pub use options::{Action, Beyond, JITTER_SEED, OPTIONS, Sizes, Speedup, TimeOrder, TraceOptions, Volumes};
 pub use rate::RecordedRate;
 pub use recognise::recognise;
 pub use recognition::Recognition;

@@ -39,6 +39,10 @@ pub(super) fn opening(
         return Err(error(first.name(), message));
     }
     check_action(options, &recognition)?;
+    let is_text = !matches!(recognition.format, Format::Blktrace | Format::VscsiBinary);
+    if let Some(why) = refuse::packed_twice(lines.sample().0).filter(|_| is_text) {
+        return Err(error(first.name(), why));
+    }
     if recognition.format == Format::Csv {
         return csv(lines, &first.name(), options);
     }

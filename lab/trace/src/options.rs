@@ -222,6 +222,9 @@ impl Default for TraceOptions {
     }
 }
 
+/// The options that an error may name instead of a place in a file, as scenarios call them.
+pub const OPTIONS: [&str; 9] =
+    ["columns", "action", "time_unit", "offset", "loops", "limit", "max_request_bytes", "start_ns", "device"];
 /// Later times are refused: a device ends there (2.28 years).
 pub(super) const LATEST_NS: u64 = Time::LAST.ns();
 
@@ -244,7 +247,7 @@ impl TraceOptions {
             return Err(error("max_request_bytes", message));
         }
         if self.start.ns() > LATEST_NS {
-            return Err(error("start", format!("`{}` is too late; legal is up to {LATEST_NS} ns", self.start.ns())));
+            return Err(error("start_ns", format!("`{}` is too late; legal is up to {LATEST_NS} ns", self.start.ns())));
         }
         if self.device.as_deref() == Some("") {
             return Err(error("device", "`` is no device; legal is a name as the trace has it"));

@@ -22,28 +22,45 @@ const BZ2_BLOCKS: [[u8; 6]; 2] = [[0x31, 0x41, 0x59, 0x26, 0x53, 0x59], [0x17, 0
 /// The compressions by name, for messages.
 const KINDS: &str = "gz, zst, xz or bz2";
 
+/// How a file is compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Gz,
+    Zst,
+    Xz,
+    Bz2,
+}
+
+/// How a file with these first bytes is compressed; `None` if it is not.
+pub(super) fn kind(first: &[u8]) -> Option<Kind> {
+    let is = |magic: &[u8]| first.starts_with(magic);
+    // A frame with data, or one of the sixteen kinds that decoders skip.
+    let is_skipped = || first.first().is_some_and(|b| b & 0xf0 == 0x50) && first[1..].starts_with(&[0x2a, 0x4d, 0x18]);
+    match () {
+        () if is(&[0x1f, 0x8b]) => Some(Kind::Gz),
+        () if is(&[0x28, 0xb5, 0x2f, 0xfd]) || is_skipped() => Some(Kind::Zst),
+        () if is(&[0xfd, b'7', b'z', b'X', b'Z', 0]) => Some(Kind::Xz),
+        () if is(b"BZh") && BZ2_BLOCKS.iter().any(|block| first[3..].get(1..7) == Some(block)) => Some(Kind::Bz2),
+        () => None,
+    }
+}
+
 /// What `raw` holds; `first` are its first bytes, up to [`TELLING`].
 ///
 /// # Errors
 /// There is no memory for a decoder.
 pub(super) fn unpacked<R: Read + Send + 'static>(first: Vec<u8>, raw: R) -> io::Result<Stream> {
-    let is = |magic: &[u8]| first.starts_with(magic);
-    let is_gz = is(&[0x1f, 0x8b]);
-    // A frame with data, or one of the sixteen kinds that decoders skip.
-    let is_zst =
-        is(&[0x28, 0xb5, 0x2f, 0xfd]) || first[0] & 0xf0 == 0x50 && first[1..].starts_with(&[0x2a, 0x4d, 0x18]);
-    let is_xz = is(&[0xfd, b'7', b'z', b'X', b'Z', 0]);
-    let is_bz2 = is(b"BZh") && BZ2_BLOCKS.iter().any(|block| first[3..].get(1..) == Some(block));
+    let kind = kind(&first);
     let whole = Cursor::new(first).chain(raw);
-    Ok(match () {
-        () if is_gz => Box::new(GzMembers::new(whole)),
-        () if is_zst => Box::new(zstd::stream::read::Decoder::new(whole)?),
-        () if is_xz => {
+    Ok(match kind {
+        Some(Kind::Gz) => Box::new(GzMembers::new(whole)),
+        Some(Kind::Zst) => Box::new(zstd::stream::read::Decoder::new(whole)?),
+        Some(Kind::Xz) => {
             // It reads some fields a byte at a time.
             Box::new(XzReader::new_mem_limit(BufReader::new(whole), true, lzma2_get_memory_usage(XZ_DICTIONARY)))
         }
-        () if is_bz2 => Box::new(MultiBzDecoder::new(whole)),
-        () => Box::new(whole),
+        Some(Kind::Bz2) => Box::new(MultiBzDecoder::new(whole)),
+        None => Box::new(whole),
     })
 }
 

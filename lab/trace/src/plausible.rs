@@ -20,21 +20,26 @@ const NS_OF_MS: usize = 6;
 const HIGH_IOPS: f64 = 500_000.0;
 const ORDINARY_IOPS: f64 = 200_000.0;
 
-/// How many digits a time has behind its point; `None` if it has neither a point nor an exponent.
-pub(super) fn decimals(time: &[u8]) -> Option<usize> {
-    let point = time.iter().position(|b| *b == b'.');
-    let digits = |from: usize| time[from..].iter().take_while(|b| b.is_ascii_digit()).count();
-    match (point, time.iter().any(|b| matches!(b, b'e' | b'E'))) {
-        (_, true) => Some(0),
-        (Some(at), false) => Some(digits(at + 1)),
-        (None, false) => None,
-    }
+/// How many digits a time has behind its point, none of one with an exponent; `None` if it has no point.
+fn decimals(time: &[u8]) -> Option<usize> {
+    let at = time.iter().position(|b| *b == b'.')?;
+    let digits = time[at + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
+    Some(if has_exponent(time) { 0 } else { digits })
 }
 
-/// The format of requests that were read as ms and sectors, or in `unit`, which the user named; `decimals` are the most digits that a time
-/// has behind its point, if any has one.
-pub(super) fn weigh(requests: &[RawRecord], decimals: Option<usize>, unit: Option<TimeUnit>) -> Recognition {
-    let fractional = decimals.is_some();
+fn has_exponent(time: &[u8]) -> bool {
+    time.iter().any(|b| matches!(b, b'e' | b'E'))
+}
+
+/// The format of requests that were read as ms and sectors, or in `unit`, which the user named, and whose `times` are written so.
+pub(super) fn weigh(requests: &[RawRecord], times: &[&[u8]], unit: Option<TimeUnit>) -> Recognition {
+    let decimals = times.iter().filter_map(|time| decimals(time)).max();
+    let exponents = times.iter().filter(|time| has_exponent(time)).count();
+    // A single exponent among whole numbers says nothing of those: its line is an error where they are ns.
+    let written = match decimals {
+        Some(_) => Some("a decimal point"),
+        None => (2 * exponents > times.len()).then_some("an exponent"),
+    };
     let found = decimals.filter(|digits| *digits > NS_OF_MS && unit.is_none());
     let all = requests.len();
     let share = |test: &dyn Fn(&RawRecord) -> bool| requests.iter().filter(|r| test(r)).count();
@@ -50,10 +55,10 @@ pub(super) fn weigh(requests: &[RawRecord], decimals: Option<usize>, unit: Optio
         format!("{} of {all} addresses or sizes are no multiples of 512: sectors", all - round_both)
     };
     let (milliseconds, time_reason) = match unit {
-        Some(unit) => (fractional, format!("times are in {unit}, as asked")),
+        Some(unit) => (written.is_some(), format!("times are in {unit}, as asked")),
         None => match found {
             Some(digits) => (true, format!("times have {digits} digits behind the point: s")),
-            None => clock(requests, fractional),
+            None => clock(requests, written),
         },
     };
     let format = match (milliseconds, bytes) {
@@ -101,9 +106,9 @@ fn better_unit(requests: &[RawRecord], read_as: TimeUnit) -> Option<String> {
 }
 
 /// Whether times are milliseconds, and why.
-fn clock(requests: &[RawRecord], fractional: bool) -> (bool, String) {
-    if fractional {
-        return (true, "times have a decimal point: ms".to_owned());
+fn clock(requests: &[RawRecord], written: Option<&str>) -> (bool, String) {
+    if let Some(written) = written {
+        return (true, format!("times have {written}: ms"));
     }
     // The reader has multiplied by a million.
     let times = requests.iter().map(|r| r.time_ns / 1_000_000);

@@ -100,7 +100,10 @@ fn of_sample(sample: &[u8], whole: bool, name: &str, unit: Option<TimeUnit>) -> 
     match best {
         Some((taken, Format::Disksim)) if believable(taken, &lines) => Ok(columns(&lines, unit)),
         Some((taken, format)) if believable(taken, &lines) => {
-            let reason = format!("{taken} of the first {} lines read as `{}`", lines.len(), format.shape());
+            let reason = match lines.len() {
+                1 => format!("its line reads as `{}`", format.shape()),
+                all => format!("{taken} of the first {all} lines read as `{}`", format.shape()),
+            };
             Ok(Recognition::new(format, reason))
         }
         _ => match lines.iter().find(|line| !is_blank(line)) {
@@ -182,10 +185,10 @@ fn columns(lines: &[&[u8]], unit: Option<TimeUnit>) -> Recognition {
     let times = lines
         .iter()
         .filter(|line| !is_blank(line))
-        .filter_map(|line| line.trim_ascii_start().split(|b| matches!(b, b' ' | b'\t')).next());
-    let decimals = times.filter_map(plausible::decimals).max();
+        .filter_map(|line| line.trim_ascii_start().split(|b| matches!(b, b' ' | b'\t')).next())
+        .collect::<Vec<_>>();
     if in_sectors.is_empty() {
         return Recognition::new(Format::Replayer, "five columns, addresses beyond what sectors could reach");
     }
-    plausible::weigh(&in_sectors, decimals, unit)
+    plausible::weigh(&in_sectors, &times, unit)
 }

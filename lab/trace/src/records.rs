@@ -3,10 +3,12 @@
 //! Promises to read a file once per pass, to number lines (or records) for messages, and to turn a fault into a message
 //! that names place, value and what is legal. Must never know the drive, nor change times and sizes.
 
+use std::collections::BTreeSet;
+
 use flashlane_core::Op;
 use rustc_hash::FxHashMap;
 
-use super::cursor::{Cursor, Fault};
+use super::cursor::{BY_COMMA, BY_SPACE, Cursor, Fault, NOTHING_MORE};
 use super::format::LineReader;
 use super::format::cells::{CELLS, CellReader};
 use super::format::definition::How;
@@ -77,6 +79,8 @@ pub(super) struct Records {
     cut_off: u64,
     /// Devices met while no request has passed the filter, for the error message.
     refused: Vec<Vec<u8>>,
+    /// The names of all of those.
+    all_refused: BTreeSet<Vec<u8>>,
     passed: bool,
 }
 
@@ -159,6 +163,7 @@ impl Records {
             stacked: 0,
             cut_off: 0,
             refused: Vec::new(),
+            all_refused: BTreeSet::new(),
             passed: false,
         })
     }
@@ -216,7 +221,9 @@ impl Records {
                             continue;
                         }
                         Err(fault) => {
-                            let message = message(&self.recognition, self.how.csv.as_ref(), &line, fault);
+                            let fault = column_that_ends_early(reader, &line, number, fault);
+                            let csv = self.how.csv.as_ref();
+                            let message = message(&self.recognition, csv, (&line, number), fault);
                             if self.recognition.format.about().is_recording && lines.is_cut_off() {
                                 self.cut_off += 1;
                                 return Ok(false);
@@ -242,8 +249,11 @@ impl Records {
                 if device != filter {
                     self.filtered += 1;
                     const SHOWN: usize = 8;
-                    if !self.passed && self.refused.len() < SHOWN && !self.refused.iter().any(|d| d == device) {
-                        self.refused.push(device.to_vec());
+                    if !self.passed && !self.all_refused.contains(device) {
+                        self.all_refused.insert(device.to_vec());
+                        if self.refused.len() < SHOWN {
+                            self.refused.push(device.to_vec());
+                        }
                     }
                     continue;
                 }
@@ -287,7 +297,11 @@ impl Records {
             );
         };
         let seen: Vec<_> = self.refused.iter().map(|d| quote(d)).collect();
-        error(place, format!("no request of device {}; the trace has {}", quote(filter), seen.join(", ")))
+        let more = match self.all_refused.len() - seen.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        error(place, format!("no request of device {}; the trace has {}{more}", quote(filter), seen.join(", ")))
     }
 
     /// Counts of what was read so far, over all passes.
@@ -313,12 +327,32 @@ impl Records {
     }
 }
 
+/// The fault of a column whose value ends early, where the one behind it was missed because nothing sets it off: with that value cut off, the
+/// line lacks that column.
+#[cold]
+fn column_that_ends_early(reader: &mut LineReader, line: &Cursor<'_>, number: u64, fault: Fault) -> Fault {
+    let Some(before) = line.line().get(..fault.at).filter(|before| before.len() < line.line().len()) else {
+        return fault;
+    };
+    let separates: fn(&u8) -> bool = match fault.legal {
+        BY_SPACE => |b| matches!(b, b' ' | b'\t'),
+        BY_COMMA | NOTHING_MORE => |b| matches!(b, b' ' | b'\t' | b','),
+        _ => return fault,
+    };
+    let from = before.iter().rposition(separates).map_or(0, |at| at + 1);
+    let from = from + before[from..].iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
+    let lacking = if from < before.len() { reader.lacking(&before[..from], number) } else { None };
+    lacking
+        .filter(|lacking| lacking.at >= before[..from].trim_ascii_end().len())
+        .map_or(fault, |lacking| Fault { at: from, ..lacking })
+}
+
 /// The message for a field that cannot be read.
 #[cold]
 fn message(
     Recognition { format, reason, .. }: &Recognition,
     csv: Option<&CellReader>,
-    line: &Cursor<'_>,
+    (line, number): (&Cursor<'_>, u64),
     fault: Fault,
 ) -> String {
     let bytes = line.line();
@@ -331,7 +365,8 @@ fn message(
     let ends = |b: &u8| match csv {
         Some(_) if in_quotes => *b == b'"',
         Some(reader) => *b == reader.separator,
-        None => matches!(b, b',' | b' ' | b'\t'),
+        None if format.about().shape.contains(',') => matches!(b, b',' | b' ' | b'\t'),
+        None => matches!(b, b' ' | b'\t'),
     };
     let from = bytes[..at].iter().rposition(ends).map_or(0, |p| p + 1);
     let to = bytes[at..].iter().position(ends).map_or(bytes.len(), |p| at + p);
@@ -340,10 +375,11 @@ fn message(
         [] => quote(&bytes[at..(at + 1).min(bytes.len())]),
         value => quote(value.trim_ascii()),
     };
-    let refused = refuse::by_content(bytes, true).map_or(String::new(), |why| format!(" ({why})"));
+    let refused = if number == 1 { refuse::by_content(bytes, true) } else { refuse::by_line(bytes) };
+    let refused = refused.map_or(String::new(), |why| format!(" ({why})"));
     let (field, legal) = (fault.field, fault.legal);
     if is_csv {
         return format!("{field}: {value}; legal is {legal} ({reason}){refused}");
     }
-    format!("{field}: {value}; legal is {legal} (a {} line is `{}`){refused}", format.title(), format.shape())
+    format!("{field}: {value}; legal is {legal} ({} lines are `{}`){refused}", format.title(), format.shape())
 }

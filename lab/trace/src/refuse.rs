@@ -3,6 +3,8 @@
 //!
 //! Must never guess: it refuses only when the content or the name is unmistakable.
 
+use super::packed::{self, Kind};
+
 /// Why Thesios is refused.
 const THESIOS: &str =
     "Thesios traces cannot be replayed: a request names a file and an offset in it, never an address on the drive";
@@ -20,7 +22,25 @@ pub(super) fn by_name(name: &str) -> Option<&'static str> {
 
 /// Why a file with this beginning is refused; `None` if it is not.
 pub(super) fn by_content(sample: &[u8], whole: bool) -> Option<&'static str> {
-    archive(sample).or_else(|| thesios(sample)).or_else(|| oracle_general(sample, whole))
+    archive(sample)
+        .or_else(|| packed_twice(sample))
+        .or_else(|| thesios(sample))
+        .or_else(|| oracle_general(sample, whole))
+}
+
+/// Why a file with this line, which is not its first, is refused; `None` if it is not.
+pub(super) fn by_line(line: &[u8]) -> Option<&'static str> {
+    thesios(line)
+}
+
+/// What has been decompressed once and still is compressed.
+pub(super) fn packed_twice(sample: &[u8]) -> Option<&'static str> {
+    Some(match packed::kind(sample)? {
+        Kind::Gz => "decompressed, this is compressed still, in gz: unpack it and compress it once at most",
+        Kind::Zst => "decompressed, this is compressed still, in zst: unpack it and compress it once at most",
+        Kind::Xz => "decompressed, this is compressed still, in xz: unpack it and compress it once at most",
+        Kind::Bz2 => "decompressed, this is compressed still, in bz2: unpack it and compress it once at most",
+    })
 }
 
 /// Containers and encodings that the user must unpack first.

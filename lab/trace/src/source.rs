@@ -18,6 +18,7 @@ use super::records::{At, Record, Records};
 use super::volumes::starts;
 use super::{TimeUnit, error};
 use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
+use flashlane_outputs::shown::counted;
 
 /// A trace file as a [`Source`].
 pub struct TraceSource {
@@ -364,7 +365,12 @@ impl TraceSource {
                 0 => self.records.file().nothing(),
                 n => error(
                     "offset",
-                    format!("`{}` passes over all {n} requests; legal is 0 to {}", self.options.offset, n - 1),
+                    format!(
+                        "`{}` passes over all of its {}; legal is 0 to {}",
+                        self.options.offset,
+                        counted(n, "request"),
+                        n - 1
+                    ),
                 ),
             });
         }

@@ -10,7 +10,7 @@ use std::io::Write;
 use flashlane_core::Op;
 
 use super::definition::{About, How, Recognised, Says, TraceFormat, Writer};
-use super::event::{Event, device, is_device, remapped_from, request, rwbs};
+use super::event::{Event, device, is_device, remapped_from, request, rwbs, sector};
 use super::outgoing::{Outgoing, Unwritten};
 use super::record::Line;
 use crate::TimeUnit;
@@ -132,11 +132,11 @@ fn event(line: &[u8]) -> Option<Event<'_>> {
     let device = words.next().filter(|word| is_device(word))?;
     Some(match words.nth(4)? {
         b"A" => match remapped_from(line) {
-            Some(from) => Event::Remap { from, to: device },
+            Some(from) => Event::Remap { from, to: device, sector: sector(line) },
             None => Event::Other(b"A"),
         },
         [letter] if Action::of_letter(*letter).is_some() => {
-            Event::Request { device, action: Action::of_letter(*letter)? }
+            Event::Request { device, action: Action::of_letter(*letter)?, sector: sector(line) }
         }
         other => Event::Other(other),
     })

@@ -5,6 +5,7 @@
 //! how the columns were found.
 
 use flashlane_core::Op;
+use flashlane_outputs::shown::counted;
 
 use super::record::{Line, RawRecord, read_or_write};
 use crate::TimeUnit;
@@ -87,9 +88,9 @@ impl CellReader {
             b' ' if found < self.names.len() => ": between spaces an empty cell cannot be seen",
             _ => "",
         };
-        let plural = if found == 1 { "" } else { "s" };
         format!(
-            "the line has {found} cell{plural}, and {of} {}: {}{dots}; legal are as many cells as columns{blank}",
+            "the line has {}, and {of} {}: {}{dots}; legal are as many cells as columns{blank}",
+            counted(found, "cell"),
             self.names.len(),
             listed.join(", ")
         )

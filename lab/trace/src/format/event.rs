@@ -12,9 +12,9 @@ use crate::cursor::{Cursor, Fault, SECTORS};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event<'a> {
     /// A request of a device appears.
-    Request { device: &'a [u8], action: Action },
-    /// A request of one device goes on to another.
-    Remap { from: &'a [u8], to: &'a [u8] },
+    Request { device: &'a [u8], action: Action, sector: Option<u64> },
+    /// A request of one device goes on to another, there at this sector.
+    Remap { from: &'a [u8], to: &'a [u8], sector: Option<u64> },
     /// Another one, by its name.
     Other(&'a [u8]),
     /// The recorder says that events are missing here.
@@ -95,7 +95,7 @@ pub(super) fn request(
     if matches!(line.clone().after_blanks(), None | Some(b'(' | b'[')) {
         return Ok(without_data);
     }
-    line.gap("the plus sign")?;
+    line.gap("the plus sign").map_err(|_| sector_fault)?;
     let plus_fault = line.fault("the plus sign", "`sector + sectors`");
     if line.word() != b"+" {
         return Err(plus_fault);
@@ -116,6 +116,13 @@ pub(super) fn remapped_from(line: &[u8]) -> Option<&[u8]> {
     let rest = &line[at..];
     let end = rest.iter().position(|b| *b == b')')?;
     is_device(&rest[..end]).then_some(&rest[..end])
+}
+
+/// The sector of a line with `sector + sectors`.
+pub(super) fn sector(line: &[u8]) -> Option<u64> {
+    let before = &line[..memchr::memmem::find(line, b" + ")?];
+    let from = before.iter().rposition(|b| !b.is_ascii_digit()).map_or(0, |at| at + 1);
+    std::str::from_utf8(&before[from..]).ok()?.parse().ok()
 }
 
 /// Whether a word is `major,minor`.

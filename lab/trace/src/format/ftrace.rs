@@ -6,7 +6,7 @@
 //! operations are those of blkparse.
 
 use super::definition::{About, How, Recognised, TraceFormat};
-use super::event::{Event, device, is_device, remapped_from, request, rwbs};
+use super::event::{Event, device, is_device, remapped_from, request, rwbs, sector};
 use super::record::Line;
 use crate::TimeUnit;
 use crate::action::Action;
@@ -181,9 +181,9 @@ fn event(line: &[u8]) -> Option<Event<'_>> {
     }
     let device = line[says..].split(u8::is_ascii_whitespace).next().filter(|word| is_device(word));
     Some(match (name, device, action_of(name)) {
-        (_, Some(device), Some(action)) => Event::Request { device, action },
+        (_, Some(device), Some(action)) => Event::Request { device, action, sector: sector(&line[says..]) },
         (b"block_bio_remap" | b"block_rq_remap", Some(to), _) => match remapped_from(line) {
-            Some(from) => Event::Remap { from, to },
+            Some(from) => Event::Remap { from, to, sector: sector(&line[says..]) },
             None => Event::Other(name),
         },
         _ => Event::Other(name),

@@ -241,6 +241,14 @@ impl LineReader {
         self.read_any(line, number)
     }
 
+    /// The column that a line, which ends early, lacks.
+    #[cold]
+    pub fn lacking(&mut self, line: &[u8], number: u64) -> Option<Fault> {
+        // No digit may follow a line.
+        let line = line.to_vec();
+        self.reader.read(&mut Cursor::new(&line, line.len()), number).err()
+    }
+
     /// Reads a line that is not a common one.
     pub(super) fn read_any(&mut self, line: &mut Cursor<'_>, number: u64) -> Result<Line, Fault> {
         line.blanks();

@@ -210,7 +210,7 @@ fn requests_of_stacked_devices_are_read_once_in_either_byte_order() {
         assert_eq!((whole.rows, whole.counts.stacked), (vec![(0, R, 2056 * 512, 4096)], 1), "{big} {cgroup}");
         let notes = whole.recognition.notes.join("; ");
         assert!(notes.contains("Q (queued) 2 is read, by default; not read: D (issued) 1, C (completed) 2"), "{notes}");
-        assert!(notes.contains("`253,0` lies over `8,0`: its 1 requests are left out"), "{notes}");
+        assert!(notes.contains("`253,0` lies over `8,0`: its 1 request is left out"), "{notes}");
         let upper = TraceOptions { device: Some("253,0".into()), ..TraceOptions::default() };
         assert_eq!(read(&bytes, &upper).unwrap().rows, [(0, R, 4096, 4096)], "asked for, it is read");
         let completed = TraceOptions { action: Some(Action::Complete), ..TraceOptions::default() };

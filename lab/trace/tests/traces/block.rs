@@ -184,6 +184,18 @@ fn of_stacked_devices_the_lowest_stay() {
     assert_eq!(read(STACKED, &twice).unwrap().counts.stacked, 8);
 }
 
+/// The requests of a device stay where the lower one, which they go on to, does not have them.
+#[test]
+fn what_does_not_appear_below_is_read_where_it_is() {
+    let text =
+        "8,0 0 1 0.1 7 A R 2256 + 8 <- (8,1) 208\n8,1 0 2 0.2 7 Q R 208 + 8 [a]\n8,0 0 3 0.3 7 Q R 4096 + 8 [a]\n";
+    let whole = read(text, &TraceOptions::default()).unwrap();
+    assert_eq!((whole.rows.len(), whole.counts.stacked), (2, 0));
+    assert!(!whole.recognition.notes.join("; ").contains("lies over"), "{:?}", whole.recognition.notes);
+    let below = format!("{text}8,0 0 4 0.4 7 Q R 2256 + 8 [a]\n");
+    assert_eq!(read(&below, &TraceOptions::default()).unwrap().counts.stacked, 1);
+}
+
 /// As older kernels print it (the request appears at the whole disk), and newer ones (at the partition, with the disk's sector).
 #[test]
 fn the_remap_of_a_partition_leaves_out_nothing() {

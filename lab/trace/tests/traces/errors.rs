@@ -33,7 +33,7 @@ fn malformed_fields_are_quoted_with_what_is_legal() {
     says(&fails(m, "1 0 36028797018963968 8 1\n"), "t:1", &["the address in sectors", "36028797018963967"]);
     says(&fails(Format::Disksim, "1e999 0 8 8 1\n"), "t:1", &["`1e999`"]);
     says(&fails(Format::Disksim, "1 0 8 8 g\n"), "t:1", &["`g`", "hexadecimal"]);
-    says(&fails(Format::Replayer, "1,5 0 512 512 1\n"), "t:1", &["a space"]);
+    says(&fails(Format::Replayer, "1,5 0 512 512 1\n"), "t:1", &["the time in ms: `1,5`"]);
     says(&fails(Format::Msr, "184467440737095517,h,0,Read,0,512,1\n"), "t:1", &["`184467440737095517`", "file time"]);
     says(&fails(Format::Msr, "1,h,0,Erase,0,512,1\n"), "t:1", &["`Erase`", "Read or Write"]);
     says(&fails(Format::Spc, "0,8,4096,x,1.0\n"), "t:1", &["`x`", "r, R, w or W"]);
@@ -45,6 +45,48 @@ fn malformed_fields_are_quoted_with_what_is_legal() {
     says(&fails(Format::IologV2, "fio version 2 iolog\n/dev/x erase 0 1\n"), "t:2", &["`erase`", "sync"]);
     says(&fails(Format::IologV2, "/dev/x add\n"), "t:1", &["`fio version 2 iolog`"]);
     says(&fails(Format::IologV3, "fio version 3 iolog\n5 /dev/x wait 10\n"), "t:2", &["version 2"]);
+}
+
+/// Where a number ends before its column does, that column is at fault, with all of its value.
+#[test]
+fn a_column_that_ends_early_is_the_one_at_fault() {
+    let tencent = Format::Tencent;
+    says(
+        &fails(tencent, "1,2929680,1e3,1,0\n"),
+        "t:1",
+        &["the size in sectors: `1e3`", "a number of 512-byte sectors"],
+    );
+    says(&fails(tencent, "1,1.5,8,0,0\n"), "t:1", &["the offset in sectors: `1.5`"]);
+    says(&fails(tencent, "1.5,8,8,0,0\n"), "t:1", &["the time in seconds: `1.5`", "a whole number"]);
+    says(&fails(tencent, "1,8,8,0,0x7\n"), "t:1", &["the volume: `0x7`"]);
+    says(&fails(Format::Mqsim, "5 0 8 1_000 1\n"), "t:1", &["the size in sectors: `1_000`"]);
+    says(&fails(Format::Mqsim, "1.5 0 8 8 1\n"), "t:1", &["the time in ns: `1.5`"]);
+    says(&fails(Format::Alibaba, "1,R,0x10,512,9\n"), "t:1", &["the offset in bytes: `0x10`"]);
+    says(&fails(Format::Spc, "0,8;5,4096,r,1.0\n"), "t:1", &["`8;5`"]);
+    says(&fails(Format::Blkparse, "8,0 0 1 0.1 7 Q R 0x800 + 8 [x]\n"), "t:1", &["the sector: `0x800`"]);
+    says(&fails(Format::Blkparse, "8,0 0 1 0.1x 7 Q R 8 + 8 [x]\n"), "t:1", &["the time in seconds: `0.1x`"]);
+    let ftrace = "fio-97 [000] ..... 12.5: block_bio_queue: 8,0 R 0x800 + 8 [fio]\n";
+    says(&fails(Format::Ftrace, ftrace), "t:1", &["the sector: `0x800`"]);
+    says(&fails(Format::Mqsim, "1 0 8 8\n"), "t:1", &["the type: the line ends there"]);
+}
+
+#[test]
+fn only_the_beginning_of_a_file_says_that_it_is_utf_16() {
+    let why = |bytes: &[u8]| read(bytes, &as_format(Format::Tencent)).unwrap_err().to_string();
+    let line = "1,8,8,0,0\n";
+    let later = why(&[line.as_bytes(), line.as_bytes(), b"\xff\xfe,8,8,0,0\n"].concat());
+    assert!(later.starts_with("t:3") && !later.contains("UTF-16"), "{later}");
+    let first = why(b"\xff\xfe1\0,\0\n");
+    assert!(first.contains("UTF-16"), "{first}");
+}
+
+#[test]
+fn a_device_that_is_none_of_many_is_told_how_many_there_are() {
+    let text = |devices: usize| (0..devices).map(|n| format!("{n},8,4096,r,{n}.0\n")).collect::<String>();
+    let options = TraceOptions { device: Some("99".into()), ..as_format(Format::Spc) };
+    let why = |devices| read(text(devices), &options).unwrap_err().to_string();
+    assert!(why(16).ends_with("the trace has `0`, `1`, `2`, `3`, `4`, `5`, `6`, `7` and 8 more"), "{}", why(16));
+    assert!(why(8).ends_with("`6`, `7`"), "{}", why(8));
 }
 
 #[test]
@@ -145,7 +187,7 @@ fn options_out_of_range_are_named() {
     says(&bad(|o| o.limit = Some(0)), "limit", &["`0`"]);
     says(&bad(|o| o.offset = 2), "offset", &["`2`", "0 to 1"]);
     says(&bad(|o| o.max_request_bytes = 0), "max_request_bytes", &["`0`", "1073741824"]);
-    says(&bad(|o| o.start = flashlane_core::Time::NEVER), "start", &["18446744073709551615"]);
+    says(&bad(|o| o.start = flashlane_core::Time::NEVER), "start_ns", &["18446744073709551615"]);
     says(&bad(|o| o.device = Some(String::new())), "device", &["legal"]);
 }
 

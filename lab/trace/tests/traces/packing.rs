@@ -169,3 +169,16 @@ fn a_packed_nothing_is_empty() {
         assert!(why.message.contains("empty"), "{name}: {why}");
     }
 }
+
+#[test]
+fn what_was_compressed_twice_is_refused_with_its_inner_format() {
+    for (outer, packed) in PACKERS {
+        for (inner, first) in PACKERS {
+            let bytes = packed(&first(sample(Format::Spc).as_bytes()));
+            for options in [TraceOptions::default(), as_format(Format::Spc)] {
+                let why = read(&bytes, &options).unwrap_err().to_string();
+                assert!(why.contains(&format!("compressed still, in {inner}: unpack it")), "{inner} in {outer}: {why}");
+            }
+        }
+    }
+}

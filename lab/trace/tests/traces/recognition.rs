@@ -53,6 +53,18 @@ fn five_columns_are_told_apart_by_their_units() {
     assert!(odd.reason.contains("check"), "ns with bytes is no format's: the reason: {}", odd.reason);
 }
 
+/// One time with an exponent does not make the others milliseconds; it is an error where they are nanoseconds.
+#[test]
+fn an_exponent_is_no_decimal_point() {
+    let rest = "3000 0 3637680 8 1\n5000 0 3637680 8 1\n";
+    let why = read(format!("1e-9 0 3637680 8 1\n{rest}"), &TraceOptions::default()).unwrap_err().to_string();
+    assert!(why.starts_with("t:1") && why.contains("the time in ns: `1e-9`"), "{why}");
+    let all = recognised("1e+03 0 8 8 1\n3e+03 0 8 8 1\n5e+03 0 16 8 1\n");
+    assert!(all.format == Format::Disksim && all.reason.contains("times have an exponent: ms"), "{all:?}");
+    let one = recognised("0 0 8 8 1\n1500.5 0 8 8 1\n3000 0 16 8 1\n");
+    assert!(one.format == Format::Disksim && one.reason.contains("times have a decimal point: ms"), "{one:?}");
+}
+
 #[test]
 fn large_sequential_transfers_in_sectors_are_not_taken_for_bytes() {
     // Requests of 256 KiB: 512 sectors each, at addresses that are no multiple of 512.

@@ -27,7 +27,12 @@ fn requests_come_by_time_and_equal_times_in_file_order() {
     assert_eq!((sorted.requests, sorted.places, sorted.back_ns), (3, 2, 500));
     assert_eq!(whole.counts.clamped, 0);
     let text = TraceStat::of_bytes("t", lines(&[500, 100]).as_bytes(), &sort()).unwrap().to_string();
-    assert!(text.contains("sorted        1 put before others by their times, the furthest by 1 places; times go back by at most 400 ns"), "{text}");
+    assert!(
+        text.contains(
+            "sorted        1 put before others by their times, the furthest by 1 place; times go back by at most 400 ns"
+        ),
+        "{text}"
+    );
 }
 
 /// What is sorted comes first: the window is of the earliest requests, and each loop is sorted.

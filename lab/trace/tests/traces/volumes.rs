@@ -47,6 +47,18 @@ fn texts() -> Vec<(Format, String, [&'static str; 2])> {
             ["8,0", "8,16"],
         ),
         (
+            Format::Systor,
+            of(&|us, disk, read, at| {
+                format!("1455592426.{us:06},0.1,{},{disk},{at},8192\n", if read { "R" } else { "W" })
+            }),
+            ["0", "1"],
+        ),
+        (
+            Format::Mqsim,
+            of(&|us, disk, read, at| format!("{} {disk} {} 16 {}\n", us * 1_000, at / 512, u8::from(read))),
+            ["0", "1"],
+        ),
+        (
             Format::IologV3,
             format!(
                 "fio version 3 iolog\n{}",
@@ -105,6 +117,17 @@ fn one_volume_keeps_the_times_of_all() {
         let twice = TraceOptions { loops: 2, ..as_format(format) };
         assert_eq!(times(part(1, twice)), [40, 100, 173, 233], "{format}");
     }
+}
+
+/// Times are whole seconds, whose requests are spread: only addresses and counts are compared.
+#[test]
+fn volumes_of_whole_seconds_are_told_apart() {
+    let text = "1538323200,32,16,0,7\n1538323200,2048,16,1,9\n1538323201,0,16,0,7\n1538323201,0,16,1,9\n";
+    let of = |options: TraceOptions| offsets(&read(text, &options).expect("legal"));
+    let overlaid = as_format(Format::Tencent);
+    assert_eq!(of(overlaid.clone()), [16_384, 1 << 20, 0, 0]);
+    assert_eq!(of(TraceOptions { volumes: Volumes::Together, ..overlaid.clone() }), [16_384, 2 << 20, 0, 1 << 20]);
+    assert_eq!(of(TraceOptions { part: Some("9".into()), ..overlaid }), [1 << 20, 0]);
 }
 
 #[test]
