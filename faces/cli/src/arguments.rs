@@ -33,6 +33,10 @@ pub fn read() -> Result<Cli, ExitCode> {
 /// Prints help or an error in the arguments: unchanged if the arguments are printable, else escaped.
 fn say(given: &[OsString], error: Error) -> Result<Cli, ExitCode> {
     let code = ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+    if let Some(text) = with_legal_numbers(&error.render().to_string()) {
+        text::note(escaped_lines(&text).trim_end());
+        return Err(code);
+    }
     let shown: Vec<OsString> = given.iter().map(|arg| bytes(arg.as_encoded_bytes()).into()).collect();
     if shown == given {
         // A closed output pipe is no failure.
@@ -46,6 +50,23 @@ fn say(given: &[OsString], error: Error) -> Result<Cli, ExitCode> {
         _ => text::note(&escaped_lines(&error.render().to_string())),
     }
     Err(code)
+}
+
+/// The text of an error about a number, with what would be legal; `None` if it is about another thing.
+fn with_legal_numbers(text: &str) -> Option<String> {
+    const WHOLE: &str = "must be a whole number in digits alone, such as 20";
+    const SMALLER: &str = "must be a smaller whole number: it does not fit 64 bits";
+    const NUMBER: &str = "must be a number, such as 1.5";
+    let said = [
+        ("invalid digit found in string", WHOLE),
+        ("cannot parse integer from empty string", WHOLE),
+        ("number too large to fit in target type", SMALLER),
+        ("number too small to fit in target type", SMALLER),
+        ("invalid float literal", NUMBER),
+        ("cannot parse float from empty string", NUMBER),
+    ];
+    let (before, legal) = said.iter().find(|(before, _)| text.contains(&format!("': {before}")))?;
+    Some(text.replacen(before, legal, 1))
 }
 
 /// The argument that must be text and is not: the one whose replacement removes the error.

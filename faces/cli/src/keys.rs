@@ -5,6 +5,8 @@
 
 use flashlane_scenario::{Document, Given, Scenario};
 
+use flashlane_outputs::shown::counted;
+
 use crate::args::{Reading, Value, Workload};
 use crate::fail::Failure;
 
@@ -64,9 +66,12 @@ fn sets(args: &Workload) -> impl Iterator<Item = (&str, &str)> {
 
 /// Whether no `--set` gives `key`, for which `option` stands, another value than that has.
 pub fn agrees(args: &Workload, key: &str, option: &str, value: &str) -> Result<(), Failure> {
-    match sets(args).find(|(set, written)| *set == key && written.trim_matches(['"', '\'']) != value) {
-        Some((_, written)) => Err(Failure::Input(format!(
-            "--set: {key} = {written}: {option} gives {key} the value {value}; give {key} one value"
+    let gives_another = |(set, written): &(&str, &str)| {
+        Given::set(*set, *written).leaves().iter().any(|(leaf, own)| leaf == key && own != value)
+    };
+    match sets(args).find(gives_another) {
+        Some((set, written)) => Err(Failure::Input(format!(
+            "--set: {set} = {written}: {option} gives {key} the value {value}; give {key} one value"
         ))),
         None => Ok(()),
     }
@@ -106,8 +111,8 @@ pub fn of_flows(args: &Workload, document: &Document) -> Result<Vec<Given>, Fail
             return Err(Failure::Input(format!("{flag}: no flow replays a trace; give one with --trace")));
         }
         if values.len() > 1 && values.len() != flows.len() {
-            let (count, flows) = (values.len(), flows.len());
-            let message = format!("{flag}: {count} given for {flows} {many}; give one, or one for each {one}");
+            let (count, flows) = (values.len(), counted(flows.len(), one));
+            let message = format!("{flag}: {count} given for {flows}; give one, or one for each {one}");
             return Err(Failure::Input(message));
         }
         for (nth, flow) in flows.iter().enumerate() {

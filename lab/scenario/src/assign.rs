@@ -3,10 +3,13 @@
 //!
 //! Owns the path, and that one key is given one value. What a key may be is the document's.
 
+use std::path::PathBuf;
+
 use toml::{Table, Value};
 
 use super::document::Document;
 use super::error::{ScenarioError, excerpt, is_below, reword};
+use super::names;
 
 /// Where keys set by their path come from, in messages.
 pub(super) const PLACE: &str = "--set";
@@ -51,6 +54,14 @@ impl Given {
         let flow = |path: &String| table("trace", table("path", Value::String(path.clone())));
         let value = Value::Array(traces.iter().map(flow).collect());
         Given { by: option, path: "flow".into(), written: traces.join(", "), value }
+    }
+
+    /// The keys that it gives, each with its value as text: those of a table by their paths.
+    pub fn leaves(&self) -> Vec<(String, String)> {
+        let mut leaves = Vec::new();
+        leaves_of(&self.path, &self.value, &mut leaves);
+        let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        leaves.into_iter().map(|(path, value)| (path, text(value))).collect()
     }
 
     fn fail(&self, message: String) -> ScenarioError {
@@ -173,10 +184,9 @@ fn set(table: &mut Table, path: &str, value: Value) -> Result<String, String> {
                 shown.push_str(&format!("[{index}]"));
                 items.get_mut(*index).ok_or_else(|| format!("{shown}: there are {count}, counted from 0"))?
             }
-            // A flow by its name.
+            // A flow by its name, as results show it, or by its number.
             (Value::Array(items), Step::Key(name)) => {
-                let called = |item: &Value| item.get("name").and_then(Value::as_str) == Some(name);
-                let index = items.iter().position(called).ok_or_else(|| format!("no {shown} has the name {name:?}"))?;
+                let index = named(items, name).ok_or_else(|| none_of_the_name(&shown, items, name))?;
                 shown.push_str(&format!("[{index}]"));
                 &mut items[index]
             }
@@ -189,6 +199,35 @@ fn set(table: &mut Table, path: &str, value: Value) -> Result<String, String> {
     }
     *place = value;
     Ok(shown)
+}
+
+/// The flow that is called `name`, or has this number.
+fn named(flows: &[Value], name: &str) -> Option<usize> {
+    let number = || name.parse().ok().filter(|number| *number < flows.len());
+    names_of(flows).iter().position(|shown| shown == name).or_else(number)
+}
+
+/// The names of flows as results show them.
+fn names_of(flows: &[Value]) -> Vec<String> {
+    let trace = |flow: &'_ Value| {
+        let trace = flow.get("trace")?;
+        trace.as_str().or_else(|| trace.get("path")?.as_str()).map(PathBuf::from)
+    };
+    let given = |flow: &Value| Some(flow.get("name")?.as_str()?.to_owned());
+    names::of_flows(&flows.iter().map(|flow| (given(flow), trace(flow))).collect::<Vec<_>>())
+}
+
+/// The message where no flow is called `name`.
+fn none_of_the_name(shown: &str, flows: &[Value], name: &str) -> String {
+    const LISTED: usize = 8;
+    let names = names_of(flows);
+    let listed: Vec<String> = names.iter().take(LISTED).map(|name| format!("{name:?}")).collect();
+    let more = match names.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let there = if names.is_empty() { "none".to_owned() } else { listed.join(", ") };
+    format!("no {shown} has the name {name:?}; there is {there}{more}, also by number, such as {shown}[0]")
 }
 
 enum Step {
@@ -249,6 +288,27 @@ mod tests {
         assert!(paths.contains(&"flow[0].name".to_owned()), "{paths:?}");
     }
 
+    /// Flows without a name have that which results show, and a number.
+    #[test]
+    fn flows_are_found_by_the_name_that_is_shown_and_by_number() {
+        let text = "[[flow]]\ntrace = \"in/fin1-mini.spc.gz\"\n[[flow]]\ntrace = { path = \"fin1-mini.spc\" }\n\
+                    [[flow]]\nsynthetic = { rate_iops = 5, requests = 1 }\n";
+        for (key, at) in [("fin1-mini", 0), ("fin1-mini-2", 1), ("flow2", 2), ("1", 1)] {
+            let (document, paths) = assigned(text, &[Given::set(format!("flow.{key}.priority"), "3")]).expect(key);
+            assert_eq!(document.flow.iter().position(|flow| flow.priority == 3), Some(at), "{key}");
+            assert_eq!(paths[0].0, format!("flow[{at}].priority"));
+        }
+        assert!(assigned(text, &[Given::set("flow.3.priority", "3")]).is_err());
+    }
+
+    #[test]
+    fn the_keys_of_a_table_are_told_one_by_one() {
+        let leaves = Given::set("run", "{ seeds = 2, hold = { collect = \"atomic\" } }").leaves();
+        let expected = [("run.seeds", "2"), ("run.hold.collect", "atomic")];
+        assert!(expected.iter().all(|(key, value)| leaves.contains(&((*key).into(), (*value).into()))), "{leaves:?}");
+        assert_eq!(Given::set("run.seeds", "2").leaves(), [("run.seeds".to_owned(), "2".to_owned())]);
+    }
+
     #[test]
     fn wrong_keys_and_values_are_named() {
         let fails = |key: &str, value: &str| with(&[(key, value)]).expect_err(key).to_string();
@@ -265,7 +325,11 @@ mod tests {
         }
         assert!(fails("seed", "many").starts_with("--set: seed = many: invalid type"), "{}", fails("seed", "many"));
         assert!(fails("flow[2].priority", "1").contains("flow[2]: there are 2, counted from 0"));
-        assert!(fails("flow.x.priority", "1").contains("no flow has the name \"x\""));
+        let unknown = fails("flow.x.priority", "1");
+        assert!(
+            unknown.ends_with("no flow has the name \"x\"; there is \"a\", \"b\", also by number, such as flow[0]"),
+            "{unknown}"
+        );
         assert!(fails("seed.x", "1").contains("unknown") || fails("seed.x", "1").contains("invalid"));
         assert!(fails("", "1").contains("KEY=VALUE"));
         // Tables in tables overflow the stack of who reads them.

@@ -5,12 +5,14 @@
 //! rounding. Must never know files or flows.
 
 use flashlane_core::Geometry;
+use flashlane_outputs::shown::counted;
 use flashlane_ssd::config;
 
 use super::device::Device;
 use super::error::KeyError;
 use super::required::{key, missing};
-use super::words::{MappingStart, Victim};
+use super::value::Limit;
+use super::words::{MappingStart, Victim, Word};
 
 /// The ways to give the user capacity.
 pub(super) const CAPACITY: [&str; 3] = ["user_gb", "user_bytes", "over_provisioning_percent"];
@@ -41,11 +43,10 @@ pub(super) fn logical_pages(device: &Device, geometry: &Geometry) -> Result<u32,
             ("device.ftl.over_provisioning_percent", percent.to_string(), Some(pages))
         }
         _ => {
-            return Err(KeyError {
-                keys: CAPACITY.map(|key| format!("device.ftl.{key}")).into(),
-                value: String::new(),
-                message: "give exactly one of user_gb, user_bytes, over_provisioning_percent".into(),
-            });
+            let percent = device.ftl.over_provisioning_percent.map(|percent| percent.to_string());
+            let whole = [device.ftl.user_gb, device.ftl.user_bytes].map(|value| value.map(|value| value.to_string()));
+            let values = whole.into_iter().chain([percent]);
+            return Err(one_of("device.ftl", CAPACITY.into_iter().zip(values)));
         }
     };
     let message = match pages {
@@ -88,11 +89,8 @@ pub(super) fn mapping(device: &Device, geometry: &Geometry) -> Result<Option<con
             return Err(KeyError::new("device.mapping.bytes", bytes, message));
         }
         _ => {
-            return Err(KeyError {
-                keys: ["entries", "bytes"].map(|key| format!("device.mapping.{key}")).into(),
-                value: String::new(),
-                message: "give one of entries, bytes".into(),
-            });
+            let values = [keys.entries.map(Limit::text), keys.bytes.map(|bytes| bytes.to_string())];
+            return Err(one_of("device.mapping", ["entries", "bytes"].into_iter().zip(values)));
         }
     };
     let entries_per_page = match keys.entries_per_page {
@@ -122,7 +120,7 @@ fn static_blocks(device: &Device, geometry: &Geometry) -> Result<u32, KeyError> 
     Err(KeyError {
         keys: vec!["device.slc.static_blocks".into(), "device.geometry.blocks_per_plane".into()],
         value: blocks.to_string(),
-        message: format!("must be less than the {} blocks of a plane", geometry.blocks_per_plane),
+        message: format!("must be less than the {} of a plane", counted(geometry.blocks_per_plane, "block")),
     })
 }
 
@@ -139,12 +137,12 @@ pub(super) fn gc(device: &Device, geometry: &Geometry) -> Result<config::Gc, Key
     let start_blocks = match (device.gc.start_percent, device.gc.start_blocks) {
         (Some(p), None) => (percent("device.gc.start_percent", p)?.ceil() as u32).max(2),
         (None, Some(blocks)) => blocks,
-        _ => return Err(one_of("start_percent", "start_blocks")),
+        (percent, blocks) => return Err(one_threshold("start", percent, blocks)),
     };
     let hard_blocks = match (device.gc.hard_percent, device.gc.hard_blocks) {
         (Some(p), None) => (percent("device.gc.hard_percent", p)?.floor() as u32).max(1),
         (None, Some(blocks)) => blocks,
-        _ => return Err(one_of("hard_percent", "hard_blocks")),
+        (percent, blocks) => return Err(one_threshold("hard", percent, blocks)),
     };
     Ok(config::Gc {
         victim: match key!(device.gc.victim).0 {
@@ -160,11 +158,24 @@ pub(super) fn gc(device: &Device, geometry: &Geometry) -> Result<config::Gc, Key
     })
 }
 
-fn one_of(a: &str, b: &str) -> KeyError {
+/// The error of a threshold of collection that is given twice, or not at all.
+fn one_threshold(which: &str, percent: Option<f64>, blocks: Option<u32>) -> KeyError {
+    let (in_percent, in_blocks) = (format!("{which}_percent"), format!("{which}_blocks"));
+    let values = [percent.map(|percent| percent.to_string()), blocks.map(|blocks| blocks.to_string())];
+    one_of("device.gc", [&in_percent[..], &in_blocks].into_iter().zip(values))
+}
+
+/// The error of keys of a table of which exactly one must be given: each has its value if it is.
+fn one_of<'a>(table: &str, keys: impl Iterator<Item = (&'a str, Option<String>)>) -> KeyError {
+    let all: Vec<(&str, Option<String>)> = keys.collect();
+    let names: Vec<&str> = all.iter().map(|(key, _)| *key).collect();
+    let given: Vec<String> =
+        all.iter().filter_map(|(key, value)| Some(format!("{table}.{key} = {}", value.as_ref()?))).collect();
+    let not = if given.is_empty() { String::new() } else { format!(", not {}", given.join(" and ")) };
     KeyError {
-        keys: vec![format!("device.gc.{a}"), format!("device.gc.{b}")],
+        keys: names.iter().map(|key| format!("{table}.{key}")).collect(),
         value: String::new(),
-        message: format!("give exactly one of {a}, {b}"),
+        message: format!("give exactly one of {}{not}", names.join(", ")),
     }
 }
 
@@ -191,7 +202,7 @@ pub(super) fn spare_covers_gc(
         return Ok(());
     }
     let (key, value) = match device.gc.start_percent {
-        Some(percent) => ("device.gc.start_percent", format!("{percent} ({} blocks)", gc.start_blocks)),
+        Some(percent) => ("device.gc.start_percent", format!("{percent} ({})", counted(gc.start_blocks, "block"))),
         None => ("device.gc.start_blocks", gc.start_blocks.to_string()),
     };
     let room = spare.saturating_sub(open);
@@ -201,7 +212,7 @@ pub(super) fn spare_covers_gc(
         less.into()
     } else {
         let percent = (room as f64 * 1000.0 / g.blocks_per_plane as f64).floor() / 10.0;
-        format!("must be at most {room} blocks ({percent} %), or {less}")
+        format!("must be at most {} ({percent} %), or {less}", counted(room, "block"))
     };
     let mut keys = vec![key.to_owned()];
     keys.extend(CAPACITY.map(|key| format!("device.ftl.{key}")));

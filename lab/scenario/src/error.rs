@@ -73,6 +73,7 @@ impl Origin {
             if let Some(i) = keys.iter().position(|key| is_below(key, path)) {
                 let (value, message) = match i {
                     0 => (value, message),
+                    _ if value.is_empty() => (value, message),
                     _ => (String::new(), format!("{} = {value}: {message}", keys[0])),
                 };
                 return ScenarioError { place: (*by).into(), key: keys[i].clone(), value, message };

@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::Path;
 
 use flashlane_ssd::config::MAX_FLOWS;
-use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, SeqAccess, Unexpected, Visitor};
 
 use super::flow::Flow;
 
@@ -24,6 +24,24 @@ pub(super) const SCHEDULERS: usize = 1024;
 pub(super) const SEEDS: u64 = 1000;
 /// The most bytes in the name of a scheduler or a flow.
 pub(super) const NAME: usize = 200;
+
+/// Reads a number of seeds; that it is one of the legal ones is checked with its place.
+pub(super) fn seeds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    struct Seeds;
+    impl Visitor<'_> for Seeds {
+        type Value = u64;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "a whole number from 1 to {SEEDS}")
+        }
+        fn visit_i64<E: Error>(self, n: i64) -> Result<u64, E> {
+            u64::try_from(n).map_err(|_| E::invalid_value(Unexpected::Signed(n), &self))
+        }
+        fn visit_u64<E: Error>(self, n: u64) -> Result<u64, E> {
+            Ok(n)
+        }
+    }
+    deserializer.deserialize_u64(Seeds).map(Some)
+}
 
 /// The text of the scenario at `path`, or an error about the file.
 pub(super) fn read(path: &Path) -> Result<String, String> {

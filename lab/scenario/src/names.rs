@@ -4,6 +4,8 @@
 //! folder on every system, must not be that of a result file, and must differ from the others even where case is
 //! ignored. Must never know which schedulers there are.
 
+use std::path::{Path, PathBuf};
+
 use super::limits::NAME;
 use flashlane_outputs::shown::is_plain;
 
@@ -55,6 +57,34 @@ pub(super) fn of_flow(name: &str) -> Result<(), String> {
     match name.chars().find(|&c| !is_plain(c)) {
         Some(c) => Err(format!("must not contain characters that cannot be seen, such as {}", c.escape_unicode())),
         None => Ok(()),
+    }
+}
+
+/// The names of flows that are given a name, or a trace, or neither, as results show them: that of a trace is its file's up to the first dot.
+pub(super) fn of_flows(flows: &[(Option<String>, Option<PathBuf>)]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(flows.len());
+    for (i, (given, trace)) in flows.iter().enumerate() {
+        let own = || trace.as_deref().map_or_else(|| format!("flow{i}"), stem);
+        let is_taken =
+            |name: &String| names.contains(name) || flows.iter().any(|(given, _)| given.as_ref() == Some(name));
+        let name = given.clone().unwrap_or_else(|| unused(own(), is_taken));
+        names.push(name);
+    }
+    names
+}
+
+/// `name`, or `name-2`, `name-3`, ... when it is taken: one trace may be replayed by two flows.
+fn unused(name: String, is_taken: impl Fn(&String) -> bool) -> String {
+    let numbered = (2..).map(|n| format!("{name}-{n}"));
+    std::iter::once(name.clone()).chain(numbered).find(|name| !is_taken(name)).unwrap_or(name)
+}
+
+/// The file's name up to its first dot, not counting a leading one.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    match name.char_indices().skip(1).find(|&(_, c)| c == '.') {
+        Some((end, _)) => name[..end].to_owned(),
+        None => name,
     }
 }
 

@@ -11,7 +11,9 @@ use std::sync::{Mutex, PoisonError};
 
 use flashlane_outputs::shown::escaped;
 use flashlane_ssd::config::{Config, MAX_FLOWS};
-use flashlane_trace::{Beyond, Format, Sizes, Speedup, TraceOptions, TraceSource, Volumes, rereadable, volumes};
+use flashlane_trace::{
+    Beyond, Format, OPTIONS, Sizes, Speedup, TraceOptions, TraceSource, Volumes, rereadable, volumes,
+};
 
 use super::document::Document;
 use super::error::KeyError;
@@ -125,11 +127,13 @@ impl Scenario {
 
     /// The names of the volumes of a flow's trace; one without requests has none, and stays one flow.
     fn volumes_of(&self, i: usize, path: &Path, trace: &TraceFlow) -> Result<Vec<Option<Vec<u8>>>, ScenarioError> {
-        let unread = |error: WorkloadError| ScenarioError {
-            place: error.place,
-            key: String::new(),
-            value: String::new(),
-            message: error.message,
+        let file = path.display().to_string();
+        let unread = |WorkloadError { place, message }: WorkloadError| {
+            let (place, key) = match OPTIONS.contains(&&place[..]) && place != file {
+                true => (file.clone(), format!("flow[{i}].trace.{place}")),
+                false => (place, String::new()),
+            };
+            ScenarioError { place, key, value: String::new(), message }
         };
         let whole = WorkloadError { place: path.display().to_string(), message: String::new() };
         rereadable(path).map_err(|why| unread(WorkloadError { message: why.into(), ..whole }))?;

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use flashlane_outputs::shown::counted;
 use flashlane_ssd::config::Config;
 
 use super::device::Device;
@@ -119,22 +120,22 @@ pub(super) fn schedulers(document: &Document) -> Result<Vec<SchedulerChoice>, Ke
 pub(super) fn flows(document: &Document, folder: &Path, config: &Config) -> Result<Vec<FlowPlan>, KeyError> {
     let count = document.flow.len() as u64;
     let drive = Drive { page: config.geometry.page_bytes as u64, pages: config.ftl.logical_pages as u64 };
+    let given = |flow: &Flow| (flow.name.clone(), flow.trace.as_ref().map(|trace| trace.path.clone()));
+    let names = names::of_flows(&document.flow.iter().map(given).collect::<Vec<_>>());
     let mut plans: Vec<FlowPlan> = Vec::with_capacity(document.flow.len());
     for (i, flow) in document.flow.iter().enumerate() {
         let source = source(flow, i, folder)?;
         let range = range(flow, i, count, &drive)?;
-        let name = match (&flow.name, &source) {
-            (Some(name), _) if names::of_flow(name).is_err() => {
+        let name = match &flow.name {
+            Some(name) if names::of_flow(name).is_err() => {
                 let message = names::of_flow(name).expect_err("just checked");
                 return Err(KeyError::new(format!("flow[{i}].name"), shortened(name), message));
             }
-            (Some(name), _) if plans.iter().any(|other| other.name == *name) => {
+            Some(name) if plans.iter().any(|other| other.name == *name) => {
                 let message = "another flow has this name; names must differ";
                 return Err(KeyError::new(format!("flow[{i}].name"), format!("{name:?}"), message));
             }
-            (Some(name), _) => name.clone(),
-            (None, FlowSource::Trace(path, _)) => unused(&plans, document, stem(path)),
-            (None, _) => unused(&plans, document, format!("flow{i}")),
+            _ => names[i].clone(),
         };
         let plan = FlowPlan { name, priority: flow.priority, range, source };
         check_source(&plan, i, config.geometry.page_bytes)?;
@@ -148,24 +149,6 @@ fn shortened(name: &str) -> String {
     match name.char_indices().nth(60) {
         Some((end, _)) => format!("{:?}...", &name[..end]),
         None => format!("{name:?}"),
-    }
-}
-
-/// `name`, or `name-2`, `name-3`, ... when it is taken: one trace may be replayed by two flows.
-fn unused(plans: &[FlowPlan], document: &Document, name: String) -> String {
-    let taken = |name: &String| {
-        plans.iter().any(|plan| plan.name == *name) || document.flow.iter().any(|flow| flow.name.as_ref() == Some(name))
-    };
-    let numbered = (2..).map(|n| format!("{name}-{n}"));
-    std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(name)
-}
-
-/// The file's name up to its first dot, not counting a leading one.
-fn stem(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    match name.char_indices().skip(1).find(|&(_, c)| c == '.') {
-        Some((end, _)) => name[..end].to_owned(),
-        None => name,
     }
 }
 
@@ -210,8 +193,10 @@ fn range(flow: &Flow, i: usize, flows: u64, drive: &Drive) -> Result<ByteRange, 
         Range::Word(Word(RangeWord::Slice)) => {
             let slice = pages / flows;
             if slice == 0 {
-                let message =
-                    format!("{flows} flows share {pages} pages; give the drive at least one page for each flow");
+                let message = format!(
+                    "{flows} flows share {}; give the drive at least one page for each flow",
+                    counted(pages, "page")
+                );
                 return Err(KeyError::new(format!("flow[{i}].range"), "\"slice\"", message));
             }
             Ok(ByteRange { offset: slice * i as u64 * page, length: slice * page })

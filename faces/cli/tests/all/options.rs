@@ -311,3 +311,78 @@ fn a_request_is_explained_and_compared_with_another_scheduler() {
     let message = bad_line(&folder, &["explain", "--trace", "a.csv", "--request", "2"]);
     assert_eq!(message, "--request 2: there is no such request; there are 2, counted from 0 to 1");
 }
+
+/// An option and a table of `--set` that give one key two values are refused as are the option and that key.
+#[test]
+fn a_table_that_gives_an_option_s_key_another_value_is_refused() {
+    let folder = folder();
+    let set = |key: &str, value: &str| bad_line(&folder, &["compare", "two.toml", "--set", key, "--seeds", value]);
+    good(&folder, &["init", "two.toml"]);
+    assert_eq!(
+        set("run.seeds=2", "3"),
+        "--set: run.seeds = 2: --seeds gives run.seeds the value 3; give run.seeds one value"
+    );
+    let table = "--set: run = {seeds=2}: --seeds gives run.seeds the value 3; give run.seeds one value";
+    assert_eq!(set("run={seeds=2}", "3"), table);
+    let baseline = ["compare", "two.toml", "--set", "run={baseline=\"fcfs\"}", "--baseline", "flin"];
+    assert!(
+        bad_line(&folder, &baseline)
+            .ends_with("--baseline gives run.baseline the value flin; give run.baseline one value")
+    );
+}
+
+/// A flow of a trace has the name that is shown, and a number.
+#[test]
+fn a_flow_is_set_by_the_name_on_the_screen() {
+    let folder = folder();
+    write(&folder, "a.b.csv", TRACE);
+    for flow in ["flow.a", "flow.0", "flow[0]"] {
+        let set = format!("{flow}.priority=9");
+        let said = bad_line(&folder, &["check", "--trace", "a.b.csv", "--set", &set]);
+        assert!(said.starts_with("--set: flow[0].priority = 9"), "{said}");
+    }
+    let said = bad_line(&folder, &["check", "--trace", "a.b.csv", "--set", "flow.b.priority=1"]);
+    assert!(said.ends_with("no flow has the name \"b\"; there is \"a\", also by number, such as flow[0]"), "{said}");
+}
+
+/// What is read alike of the volumes of one file is said once.
+#[test]
+fn volumes_apart_have_one_line_of_how_their_file_is_read() {
+    let folder = folder();
+    let lines: String = (0..40).map(|i| format!("{},{},4096,{},{}.0\n", i % 4, i * 8, ["r", "w"][i % 2], i)).collect();
+    write(&folder, "v.spc", &lines);
+    let output =
+        program(&folder).args(["run", "--trace", "v.spc", "--volumes", "apart", "--device", "flin-isca18"]).output();
+    let output = output.expect("the program runs");
+    let all = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    let read: Vec<&str> = all.lines().filter(|line| line.contains("read as spc")).collect();
+    assert!(
+        matches!(read[..], [line] if line.contains("v.spc: ") && line.ends_with("each of its 4 volumes is a flow")),
+        "{all}"
+    );
+}
+
+/// An error about a number says what would be legal.
+#[test]
+fn numbers_that_are_none_are_told_what_is_legal() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    good(&folder, &["init", "two.toml"]);
+    let said = |args: &[&str]| {
+        let output = program(&folder).args(args).output().expect("the program runs");
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        text(&output.stderr)
+    };
+    for (args, value) in [
+        (&["compare", "two.toml", "--seeds", "five"][..], "five"),
+        (&["trace", "stat", "a.csv", "--drive-bytes", "1G"], "1G"),
+        (&["run", "two.toml", "--jobs", "x"], "x"),
+    ] {
+        let said = said(args);
+        assert!(said.contains(value) && said.contains("must be a whole number in digits alone"), "{args:?}: {said}");
+    }
+    let large = said(&["trace", "stat", "a.csv", "--limit", "99999999999999999999"]);
+    assert!(large.contains("must be a smaller whole number"), "{large}");
+    let list = bad_line(&folder, &["compare", "two.toml", "--set", "run.seeds=[1,2]"]);
+    assert!(list.ends_with("expected a whole number from 1 to 1000"), "{list}");
+}

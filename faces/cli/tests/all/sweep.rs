@@ -312,7 +312,7 @@ fn zipped_axes_advance_together_and_conditions_exclude() {
                 exclude = [\"flow[0].synthetic.requests == 100 and seed == 3\"]\n";
     let desk = desk(axes);
     let message = good(desk.path(), &["sweep", "s.toml", "--csv"]);
-    assert!(message.starts_with("5 runs, 5 made now and 0 there before\n1 combinations excluded\n"), "{message}");
+    assert!(message.starts_with("5 runs, 5 made now and 0 there before\n1 combination excluded\n"), "{message}");
     let table = fs::read_to_string(desk.path().join("s/results.csv")).expect("a table");
     let mut points: Vec<&str> =
         table.lines().skip(1).map(|line| &line[..line.match_indices(',').nth(2).expect("three").0]).collect();

@@ -150,7 +150,7 @@ const TOP: &[(&str, &str)] = &[
     ("[device.mapping]\nentries = 0", "s.toml:2:11: device.mapping.entries = 0: must be 1 to 1073741824"),
     ("[device.mapping]\nbytes = 4194303", "s.toml:2:9: device.mapping.bytes = 4194303: must be a multiple of entry_bytes, 4; or give entries"),
     ("[device.mapping]\nbytes = 2", "s.toml:2:9: device.mapping.bytes = 2: must be a multiple of entry_bytes, 4; or give entries"),
-    ("[device.mapping]\nentries = 5\nbytes = 20", "s.toml:2:11: device.mapping.entries = 5: give one of entries, bytes"),
+    ("[device.mapping]\nentries = 5\nbytes = 20", "s.toml:2:11: device.mapping.entries = 5: give exactly one of entries, bytes, not device.mapping.entries = 5 and device.mapping.bytes = 20"),
     ("[device.mapping]\nentries = 5\nentry_bytes = 0", "s.toml:3:15: device.mapping.entry_bytes = 0: must be 1 to 16384 (page_bytes)"),
     ("[device.mapping]\nentries = 5\nentry_bytes = 6", "s.toml:3:15: device.mapping.entry_bytes = 6: does not divide page_bytes, 16384: give entries_per_page"),
     ("[device.mapping]\nentries = 5\nentry_bytes = 6\nentries_per_page = 2731", "s.toml:4:20: device.mapping.entries_per_page = 2731: must be 1 to 2730"),
@@ -168,13 +168,13 @@ const TOP: &[(&str, &str)] = &[
     ("[device.ftl]\nallocation = \"CWDX\"", "s.toml:2:14: device.ftl.allocation = \"CWDX\": must be four different letters of C, W, D, P, such as \"CWDP\"; did you mean \"CWDP\"?"),
     ("[device.ftl]\nuser_gb = 5000", "s.toml:2:11: device.ftl.user_gb = 5000: must be at most the raw capacity of 1127428915200 bytes"),
     ("[device.ftl]\nuser_gb = 0", "s.toml:2:11: device.ftl.user_gb = 0: must leave the user at least one page of 16384 bytes"),
-    ("[device.ftl]\nuser_gb = 50\nuser_bytes = 5", "s.toml:2:11: device.ftl.user_gb = 50: give exactly one of user_gb, user_bytes, over_provisioning_percent"),
+    ("[device.ftl]\nuser_gb = 50\nuser_bytes = 5", "s.toml:2:11: device.ftl.user_gb = 50: give exactly one of user_gb, user_bytes, over_provisioning_percent, not device.ftl.user_gb = 50 and device.ftl.user_bytes = 5"),
     ("[device.ftl]\nover_provisioning_percent = -1", "s.toml:2:29: device.ftl.over_provisioning_percent = -1: must be 0 to 10000"),
     ("[device.gc]\nstart_percent = 50", "s.toml:2:17: device.gc.start_percent = 50 (350 blocks): garbage collection would start above the over-provisioning: of a plane's 700 blocks 621 hold user data and 2 are open; must be at most 77 blocks (11 %), or give the user less capacity"),
     ("[device.gc]\nstart_percent = 101", "s.toml:2:17: device.gc.start_percent = 101: must be 0 to 100"),
     ("[device.gc]\nstart_blocks = 1", "s.toml:2:16: device.gc.start_blocks = 1: must be 2 to 700"),
     ("[device.gc]\nhard_blocks = 2000", "s.toml:2:15: device.gc.hard_blocks = 2000: must be 1 to 34"),
-    ("[device.gc]\nstart_blocks=3\nstart_percent=5", "s.toml:3:15: device.gc.start_percent = 5: give exactly one of start_percent, start_blocks"),
+    ("[device.gc]\nstart_blocks=3\nstart_percent=5", "s.toml:3:15: device.gc.start_percent = 5: give exactly one of start_percent, start_blocks, not device.gc.start_percent = 5 and device.gc.start_blocks = 3"),
     ("[device.gc]\nvictim = { d-choices = 4 }", "s.toml:2:10: device.gc.victim = { d-choices = 4 }: invalid type: table, expected a word: \"greedy\" or \"random\" or \"d-choices\" or \"fifo\" or \"cost-benefit\""),
     ("[device.gc]\nvictim = { d-choices = { of = 4 } }", "s.toml:2:10: device.gc.victim = { d-choices = { of = 4 } }: invalid type: table, expected a word: \"greedy\" or \"random\" or \"d-choices\" or \"fifo\" or \"cost-benefit\""),
     ("[device.gc]\nvictim = \"greed\"", "s.toml:2:10: device.gc.victim = \"greed\": unknown word `greed`, expected one of `greedy`, `random`, `d-choices`, `fifo`, `cost-benefit`; did you mean `greedy`?"),
@@ -318,4 +318,15 @@ fn a_closed_loop_that_takes_no_time() {
     legal("front.link_latency_ns = 0\nftl.trim_ns = 1", trims);
     legal(instant, "duration_s = 0.001\ntrim_ratio = 0.5");
     legal(&format!("{memory}\n[run]\nrequests = 9"), "duration_s = 0.001");
+}
+
+/// No message has an empty value, wherever keys come from.
+#[test]
+fn keys_of_which_one_is_legal_are_named_with_their_values() {
+    let mut scenario = with("device = \"flin-isca18\"");
+    let sets = [("device.gc.start_percent", "7"), ("device.gc.start_blocks", "3")];
+    scenario.assign(&sets.map(|(key, value)| (key.to_owned(), value.to_owned()))).expect("two keys");
+    let expected = "--set: device.gc.start_blocks: give exactly one of start_percent, start_blocks, not device.gc.start_percent = 7 and \
+                    device.gc.start_blocks = 3";
+    assert_eq!(scenario.check().unwrap_err().to_string(), expected);
 }

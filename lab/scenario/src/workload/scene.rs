@@ -6,6 +6,7 @@
 use std::vec::IntoIter;
 
 use flashlane_core::{Lpn, Op, Time};
+use flashlane_outputs::shown::counted;
 use prefetch_index::prefetch_index;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -157,7 +158,7 @@ fn whole_pages(pages: &[u64], range: &AddressRange, key: impl Fn(&str) -> String
     let lpn = |&page: &u64| {
         let lpn = (page < count).then(|| u32::try_from(first + page).ok()).flatten();
         lpn.map(Lpn).ok_or_else(|| {
-            let legal = format_args!("0 to {}, the {count} pages of the flow's address range", count - 1);
+            let legal = format!("0 to {}, the {} of the flow's address range", count - 1, counted(count, "page"));
             refuse(&key("pages"), page, legal)
         })
     };
