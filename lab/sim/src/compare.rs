@@ -11,6 +11,7 @@ use super::prepare::{Prepared, Task, is_shadowed, needs_responses, prepare, task
 use super::progress::{Expected, Reported};
 use super::simulation::Outcome;
 use super::{Progress, RequestRows, RunError};
+use flashlane_outputs::shown::{self, counted};
 use flashlane_report::metrics::{Activity, FlowMetrics};
 use flashlane_report::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
 use flashlane_scenario::{FlowPlan, FlowSource, Scenario};
@@ -119,10 +120,8 @@ pub(super) fn compare_counted(
         };
         let shared = of(None).expect("every scheduler has its run");
         if index == 0 {
-            let named = prepared.flows.iter().zip(&shared.remarks);
             let of_record = prepared.notes().iter().map(|note| ("record".to_owned(), note.clone()));
-            remarks =
-                of_record.chain(named.filter_map(|(flow, text)| Some((flow.name.clone(), text.clone()?)))).collect();
+            remarks = of_record.chain(of_traces(&prepared.flows, &shared.remarks)).collect();
             remarks.extend(prepared.distances.iter().cloned());
         }
         let alone: Option<Vec<FlowMetrics>> = prepared.alone.as_ref().map(|_| {
@@ -142,6 +141,36 @@ pub(super) fn compare_counted(
     summary.compare_with(prepared.baseline, &pairs);
     let activity = (0..prepared.schedulers.len()).filter_map(|i| outcomes[of_run(i)?].activity.take()).collect();
     Ok(Comparison { summary, remarks, activity, audited })
+}
+
+/// What the readers of traces say, by flow. What they say alike of volumes of one file, which are a flow each, is said once of the file.
+fn of_traces(flows: &[FlowPlan], said: &[Option<String>]) -> Vec<(String, String)> {
+    let file = |flow: &FlowPlan| match &flow.source {
+        FlowSource::Trace(path, trace) if trace.part.is_some() => Some(path.clone()),
+        _ => None,
+    };
+    let read = || flows.iter().zip(said).filter_map(move |(flow, text)| Some((flow, file(flow), text.as_ref()?)));
+    let mut remarks: Vec<(String, String)> = Vec::new();
+    for (flow, file, text) in read() {
+        let Some(path) = file else {
+            remarks.push((flow.name.clone(), text.clone()));
+            continue;
+        };
+        let path = &path;
+        let volumes = || read().filter(move |(_, file, _)| file.as_ref() == Some(path));
+        let alike = volumes().filter(|(_, _, other)| *other == text).count();
+        let remark = match (alike, volumes().count()) {
+            (1, _) => (flow.name.clone(), text.clone()),
+            (alike, all) if alike == all => (shown::path(path), format!("{text}; each of its {all} volumes is a flow")),
+            (alike, all) => {
+                (shown::path(path), format!("{text}; so {alike} of its {all} volumes, each of which is a flow"))
+            }
+        };
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+    }
+    remarks
 }
 
 /// What the results are made from.
@@ -255,7 +284,7 @@ fn flow_info(plan: &FlowPlan) -> FlowInfo {
         }
         FlowSource::Synthetic(spec) => (spec.describe(), spec.is_streaming()),
         FlowSource::Clone(spec) => (spec.describe(), false),
-        FlowSource::Inline(requests) => (format!("{} requests written out", requests.len()), false),
+        FlowSource::Inline(requests) => (format!("{} written out", counted(requests.len(), "request")), false),
     };
     FlowInfo {
         name: plan.name.clone(),

@@ -1,9 +1,11 @@
 //! The opened source of a flow: a trace, a generator or a scene, with its addresses moved to the flow's part of the
 //! drive.
 
+use std::path::Path;
+
 use flashlane_core::{Op, Time};
 
-use super::traces::TraceReader;
+use super::traces::{TraceReader, of_flow};
 use flashlane_core::arrival::{Arrival, Produced, Source, Span, WorkloadError};
 use flashlane_report::results::Recorded;
 use flashlane_scenario::workload::scene::SceneSource;
@@ -14,6 +16,8 @@ use flashlane_scenario::{FlowPlan, FlowSource};
 pub struct Feed {
     source: Kind,
     closed_loop: bool,
+    /// The flow's number, and its trace.
+    trace: Option<(u16, Box<Path>)>,
 }
 
 enum Kind {
@@ -31,7 +35,7 @@ impl Feed {
     /// # Errors
     /// An error in the trace file or in the keys.
     pub fn open(plan: &FlowPlan, index: u16, page_bytes: u32, seed: u64) -> Result<Feed, WorkloadError> {
-        Feed::with_reader(plan, TraceReader::open(plan)?, index, page_bytes, seed)
+        Feed::with_reader(plan, TraceReader::open(plan, index)?, index, page_bytes, seed)
     }
 
     /// Opens the source of flow number `index`, whose trace is read by `reader` if it has one.
@@ -47,7 +51,11 @@ impl Feed {
     ) -> Result<Feed, WorkloadError> {
         let range = plan.address_range(page_bytes);
         let seed = flow_seed(seed, index);
-        let feed = |source, closed_loop| Feed { source, closed_loop };
+        let trace = match &plan.source {
+            FlowSource::Trace(path, _) => Some((index, path.as_path().into())),
+            _ => None,
+        };
+        let feed = |source, closed_loop| Feed { source, closed_loop, trace };
         Ok(match &plan.source {
             FlowSource::Trace(_, trace) => {
                 let reader = Box::new(reader.expect("a trace has a reader"));
@@ -124,7 +132,7 @@ impl Source for Feed {
     fn next_request(&mut self, arrival: &mut Arrival) -> Result<Produced, WorkloadError> {
         match &mut self.source {
             Kind::Trace(source, start_bytes) => {
-                let produced = source.next_request(arrival)?;
+                let produced = source.next_request(arrival).map_err(|error| of_trace(error, &self.trace))?;
                 if produced == Produced::Request {
                     moved(arrival, *start_bytes);
                 }
@@ -132,7 +140,7 @@ impl Source for Feed {
             }
             Kind::Closed(source, start_bytes, places) => {
                 let Some(at) = places.next_at() else { return Ok(Produced::Await) };
-                let produced = source.next_request(arrival)?;
+                let produced = source.next_request(arrival).map_err(|error| of_trace(error, &self.trace))?;
                 if produced == Produced::Request {
                     arrival.at = Time::from_ns(at);
                     moved(arrival, *start_bytes);
@@ -151,6 +159,15 @@ impl Source for Feed {
             Kind::Synthetic(source) => source.completed(now),
             Kind::Scene(source) => source.completed(now),
         }
+    }
+}
+
+/// An error of the trace of a flow, as [`of_flow`].
+#[cold]
+fn of_trace(error: WorkloadError, trace: &Option<(u16, Box<Path>)>) -> WorkloadError {
+    match trace {
+        Some((flow, path)) => of_flow(error, *flow, path),
+        None => error,
     }
 }
 
@@ -218,6 +235,33 @@ mod tests {
             assert_eq!(made[0].len(), 50);
             assert_ne!(from(&made[0]), from(&made[1]), "{flow}");
             assert_eq!(made, drawn(&toml));
+        }
+    }
+
+    /// What is wrong with an option of a trace names the file and the flow's key, whether it shows at once or at the end of the file.
+    #[test]
+    fn an_option_of_a_trace_is_named_with_file_and_flow() {
+        let file = tempfile::Builder::new().suffix(".ascii").tempfile().expect("a temporary file");
+        std::fs::write(file.path(), "0 0 0 8 1\n1000 0 24 16 0\n").expect("written");
+        let path = file.path().display().to_string();
+        let head = "scheduler = \"fcfs\"\n[device]\npreset = \"flin-isca18\"\n";
+        for (key, value, says) in [
+            ("action", "\"issue\"", "`issue`: the trace is read as "),
+            ("offset", "50", "`50` passes over all of its 2 requests; legal is 0 to 1"),
+        ] {
+            let flow = |more: &str| format!("[[flow]]\ntrace = {{ path = {path:?}{more} }}\n");
+            let text = format!("{head}{}{}", flow(""), flow(&format!(", {key} = {value}")));
+            let scenario = Scenario::parse("feeds.toml", text).unwrap_or_else(|error| panic!("{error}"));
+            let prepared = prepare(&scenario).unwrap_or_else(|error| panic!("{error}"));
+            let error = match prepared.feeds(|_| true) {
+                Err(error) => error.to_string(),
+                Ok(feeds) => {
+                    let mut arrival = Arrival::NONE;
+                    let mut feed = feeds.into_iter().nth(1).flatten().expect("the second flow");
+                    feed.next_request(&mut arrival).expect_err("no request").to_string()
+                }
+            };
+            assert!(error.starts_with(&format!("{path}: flow[1].trace.{key}: {says}")), "{error}");
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Owns the kept requests: those of all traces of a comparison take [`KEPT_BYTES`] at the most, and a longer trace is decoded by every run. Promises
 //! each run what a [`TraceSource`] of its own would give it: the same requests, counts and errors at the same place.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -109,7 +110,7 @@ impl Traces {
         if let Slot::Kept(kept) = &*lock(shared) {
             return Ok(Some(TraceReader::new(Arc::clone(&kept.about), Requests::Kept(Arc::clone(kept)))));
         }
-        let Some(mut reader) = TraceReader::open(plan)? else { return Ok(None) };
+        let Some(mut reader) = TraceReader::open(plan, flow as u16)? else { return Ok(None) };
         let mut slot = lock(shared);
         if matches!(*slot, Slot::Free) {
             *slot = Slot::Closed;
@@ -117,6 +118,16 @@ impl Traces {
         }
         Ok(Some(reader))
     }
+}
+
+/// An error in how the trace at `path` is to be read, which names the option alone, with the file and the key of the flow; others as they are.
+#[cold]
+pub(super) fn of_flow(error: WorkloadError, flow: u16, path: &Path) -> WorkloadError {
+    let file = path.display().to_string();
+    if !flashlane_trace::OPTIONS.contains(&&error.place[..]) || error.place == file {
+        return error;
+    }
+    WorkloadError { place: format!("{file}: flow[{flow}].trace.{}", error.place), ..error }
 }
 
 fn lock(slot: &Mutex<Slot>) -> MutexGuard<'_, Slot> {
@@ -196,12 +207,12 @@ impl TraceReader {
     ///
     /// # Errors
     /// An error in the trace file or in the keys.
-    pub(super) fn open(plan: &FlowPlan) -> Result<Option<TraceReader>, WorkloadError> {
+    pub(super) fn open(plan: &FlowPlan, flow: u16) -> Result<Option<TraceReader>, WorkloadError> {
         let FlowSource::Trace(path, trace) = &plan.source else { return Ok(None) };
         let options = trace.options().map_err(|(key, message)| WorkloadError { place: key.into(), message })?;
         rereadable(path)
             .map_err(|message| WorkloadError { place: path.display().to_string(), message: message.into() })?;
-        let source = TraceSource::open(path, &options, plan.range.length)?;
+        let source = TraceSource::open(path, &options, plan.range.length).map_err(|error| of_flow(error, flow, path))?;
         let (recognition, time_unit) = (source.recognition().clone(), source.time_unit());
         let about = About { recognition, time_unit, speedup: options.speedup, volumes: options.volumes };
         Ok(Some(TraceReader::new(Arc::new(about), Requests::Decoded(Box::new(source)))))

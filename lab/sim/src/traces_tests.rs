@@ -56,7 +56,7 @@ fn kept_requests_are_those_of_a_source() {
         "fio version 2 iolog\nd add\nd open\nd write 0 4096\nd trim 8192 65536\nd sync 0 0\nd read 4096 512\nd close\n";
     for (suffix, text, keys) in [(".ascii", lines(40_000), ANYTHING), (".iolog", iolog.to_owned(), "speedup = 3")] {
         let (_file, plan) = trace(suffix, &text, keys);
-        let directly = read(TraceReader::open(&plan).expect("a trace").expect("of the flow"));
+        let directly = read(TraceReader::open(&plan, 0).expect("a trace").expect("of the flow"));
         let (recorded, expected, remarks) = directly.1.as_ref().expect("sound");
         assert_eq!((recorded.requests, *expected), (directly.0.len() as u64, directly.0.len() as u64));
         assert!(suffix != ".iolog" || recorded.bytes == 4096 + 512, "bytes that are read and written: {recorded:?}");
@@ -75,7 +75,7 @@ fn kept_requests_are_those_of_a_source() {
 #[test]
 fn what_does_not_fit_is_read_by_each() {
     let (_file, plan) = trace(".ascii", &lines(40_000), ANYTHING);
-    let directly = read(TraceReader::open(&plan).expect("a trace").expect("of the flow"));
+    let directly = read(TraceReader::open(&plan, 0).expect("a trace").expect("of the flow"));
     let traces = traces(400_000);
     for _ in 0..2 {
         assert!(read(open(&traces, &plan)) == directly);
