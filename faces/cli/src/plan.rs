@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use flashlane_outputs::shown::{self, escaped};
+use flashlane_outputs::shown::{self, counted, escaped};
 use flashlane_report::results::verdict::cache_stays_full;
 use flashlane_scenario::{Document, FlowSource, MAX_FLOWS, Scenario, ScenarioError};
 use flashlane_trace::recognise;
@@ -59,12 +59,16 @@ pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
         if !keys.is_empty() {
             scenario.remark(
                 keys::DEVICE,
-                format!("{name} replaces the scenario's own device: left out is {}", keys.join(", ")),
+                format!(
+                    "{name} replaces the scenario's own device: left out {} {}",
+                    if keys.len() == 1 { "is" } else { "are" },
+                    keys.join(", ")
+                ),
             );
         }
     }
     if !traces.is_empty() && own_flows > 0 {
-        let flows = if own_flows == 1 { "flow".to_owned() } else { format!("{own_flows} flows") };
+        let flows = if own_flows == 1 { "flow".to_owned() } else { counted(own_flows, "flow") };
         scenario.remark(keys::TRACE, format!("replaces the scenario's own {flows}"));
     }
     if let Some(path) = &args.state {
@@ -129,7 +133,7 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
             FlowSource::Trace(path, _) => format!("trace {}", shown::path(path)),
             FlowSource::Synthetic(_) => "synthetic".into(),
             FlowSource::Clone(_) => "clone".into(),
-            FlowSource::Inline(requests) => format!("{} requests written out", requests.len()),
+            FlowSource::Inline(requests) => format!("{} written out", counted(requests.len(), "request")),
         };
         let (from, to) = (flow.range.offset, flow.range.offset + flow.range.length);
         text.push_str(&format!(

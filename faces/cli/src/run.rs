@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use flashlane_outputs::shown;
+use flashlane_outputs::shown::{self, counted};
 use flashlane_report::results::{self, attribution_text, brief, export, fio};
 use flashlane_scenario::{Scenario, SchedulerChoice};
 use flashlane_sim::{Comparison, Options, Progress, RowOutput};
@@ -171,7 +171,7 @@ fn summary_text(remarks: String, comparison: &Comparison, output: &Output, writt
         None => text.push_str(&brief::render(summary, output.full)),
     }
     if let Some(events) = comparison.audited {
-        let _ = writeln!(text, "audit: {events} events checked, no violation");
+        let _ = writeln!(text, "audit: {} checked, no violation", counted(events, "event"));
     }
     let Some(timelines) = written else { return text };
     if let Some(out) = &output.out {

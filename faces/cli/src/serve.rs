@@ -35,7 +35,7 @@ mod linux {
     use std::time::Duration;
 
     use flashlane_core::Op;
-    use flashlane_outputs::shown;
+    use flashlane_outputs::shown::{self, counted};
     use flashlane_report::metrics::Histogram;
     use flashlane_serve::{Backing, Live, Options, PowerCut, Ready, Report};
     use flashlane_sim::Drive;
@@ -190,10 +190,10 @@ mod linux {
     fn finish(report: &Report, args: &ServeArgs) -> Result<(), Failure> {
         print(&table(report, args.time_scale))?;
         for (reason, count) in &report.broken {
-            note(&format!("note: {count} connections were closed: {reason}"));
+            note(&format!("note: {}: {reason}", were(*count, "connection", "closed")));
         }
         if report.turned_away > 0 {
-            note(&format!("note: {} connections were turned away: 256 at a time are served", report.turned_away));
+            note(&format!("note: {}: 256 at a time are served", were(report.turned_away, "connection", "turned away")));
         }
         if let (Some(folder), true) = (&args.fuse, report.files_in_use) {
             let folder = shown::path(folder);
@@ -207,7 +207,7 @@ mod linux {
         if let (Some(path), Some(recorded)) = (&args.record, &report.recorded) {
             let path = shown::path(path);
             match recorded {
-                Ok(lines) => note(&format!("note: {lines} commands were recorded in {path}")),
+                Ok(lines) => note(&format!("note: {} in {path}", were(*lines, "command", "recorded"))),
                 Err(why) => return Err(Failure::Fault(format!("--record {path}: could not be written: {why}"))),
             }
         }
@@ -298,5 +298,11 @@ mod linux {
 
     fn gigabytes(bytes: u64) -> String {
         format!("{:.1}", bytes as f64 / 1e9)
+    }
+
+    /// What was done with a number of things: `1 connection was closed`, `2 connections were closed`.
+    fn were(count: impl Into<u64>, thing: &str, done: &str) -> String {
+        let count = count.into();
+        format!("{} {} {done}", counted(count, thing), if count == 1 { "was" } else { "were" })
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use flashlane_outputs::shown;
+use flashlane_outputs::shown::{self, counted};
 use flashlane_outputs::{OutputError, Results, State, Store};
 use flashlane_sim::RunError;
 use flashlane_sweep::{Made, MakeOptions, Plan, Progress, Shard, Sweep};
@@ -51,10 +51,10 @@ pub fn act(args: &SweepArgs) -> Result<(), Failure> {
         return Err(failed(&sweep, &plan, &made, *number, error));
     }
     let ours = made.there + made.made;
-    let mut text = format!("{ours} runs, {} made now and {} there before\n", made.made, made.there);
+    let mut text = format!("{}, {} made now and {} there before\n", counted(ours, "run"), made.made, made.there);
     text.push_str(&made_again(&progress));
     if plan.excluded > 0 {
-        let _ = writeln!(text, "{} combinations excluded", plan.excluded);
+        let _ = writeln!(text, "{} excluded", counted(plan.excluded, "combination"));
     }
     let missing = plan.runs.iter().filter(|run| !store.has(&run.name)).count();
     if missing > 0 {
@@ -126,7 +126,7 @@ fn status(sweep: &Sweep, plan: &Plan, out: &Path) -> Result<(), Failure> {
     let state = |name: &str| results.as_ref().map_or(State::Absent, |results| results.state(name));
     let states = plan.runs.iter().map(|run| (run, state(&run.name)));
     let missing: Vec<_> = states.filter(|(_, state)| *state != State::Whole).collect();
-    let mut text = format!("{}: {} runs", shown::path(out), plan.runs.len());
+    let mut text = format!("{}: {}", shown::path(out), counted(plan.runs.len(), "run"));
     let _ = writeln!(text, ", {} there, {} missing", plan.runs.len() - missing.len(), missing.len());
     for (run, state) in missing.iter().take(LISTED) {
         let word = if *state == State::Damaged { "damaged" } else { "missing" };
@@ -145,8 +145,11 @@ fn failed(sweep: &Sweep, plan: &Plan, made: &Made, number: usize, error: &RunErr
         0 => String::new(),
         others => format!("; {others} more failed"),
     };
-    let message =
-        format!("{error} (in the run with {values}){others}; the other {} runs are kept", made.made + made.there);
+    let kept = match made.made + made.there {
+        1 => "the other run is kept".to_owned(),
+        other => format!("the other {other} runs are kept"),
+    };
+    let message = format!("{error} (in the run with {values}){others}; {kept}");
     match error {
         RunError::Fault(_) => Failure::Fault(message),
         _ => Failure::Input(message),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flashlane_outputs::shown;
+use flashlane_outputs::shown::{self, counted};
 use flashlane_outputs::{Existing, Inputs, OutFile};
 use flashlane_trace::{ConvertReport, Format, TraceOptions, convert, stat};
 
@@ -54,8 +54,11 @@ pub fn act(command: TraceCommand) -> Result<(), Failure> {
 fn written(report: &ConvertReport) -> String {
     let (c, to) = (report.counts, report.to);
     let mut text = format!(
-        "{} requests written as {to} (read as {}: {}; {} rejected)",
-        report.written, report.from, report.reason, c.rejected
+        "{} written as {to} (read as {}: {}; {} rejected)",
+        counted(report.written, "request"),
+        report.from,
+        report.reason,
+        c.rejected
     );
     for (count, what) in [(c.clamped, "given their predecessor's time"), (c.wrapped, "wrapped into the drive")] {
         if count > 0 {
@@ -70,10 +73,13 @@ fn written(report: &ConvertReport) -> String {
         text += &format!("; {} volumes became one, {how}", report.volumes);
     }
     if report.left_out > 0 {
-        text += &format!("; left out: {} trims, write zeroes or flushes, which {to} has not", report.left_out);
+        text += &format!(
+            "; left out: {} (trims, write zeroes, flushes), which {to} has not",
+            counted(report.left_out, "request")
+        );
     }
     if report.without_fua > 0 {
-        text += &format!("; {} writes lost their FUA, which {to} has not", report.without_fua);
+        text += &format!("; {} lost FUA, which {to} has not", counted(report.without_fua, "write"));
     }
     text
 }

@@ -97,6 +97,13 @@ def run(
     return _start(scenario, keys, chosen, True, trace, set, (requests, transactions, audit, activity, ceiling), jobs, progress)
 
 
+def warn_of_seeds(seeds: Optional[int], function: str, level: int = 3) -> None:
+    """Says that ``function`` does not use the number of seeds that a scenario has."""
+    if seeds is not None:
+        message = f"run.seeds = {seeds} is not used by flashlane.{function}: only run and compare try other seeds"
+        warnings.warn(message, stacklevel=level)
+
+
 def _with_seeds(set: Optional[Mapping[str, Any]], seeds: Optional[int]) -> Optional[Mapping[str, Any]]:
     """The keys, with the number of seeds."""
     if seeds is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 from . import _native
-from ._compare import Scenario, Texts, wait, with_scenario
+from ._compare import Scenario, Texts, wait, warn_of_seeds, with_scenario
 from ._native import Error
 from ._result import Record
 
@@ -65,7 +65,7 @@ def recommend(
 ) -> Recommendation:
     """Tries schedulers, mixes and parameters in about a hundred runs, and says which to take.
 
-    ``scenario``, ``trace``, ``set`` and further keys are those of :func:`compare`; schedulers written in Python are not tried.
+    ``scenario``, ``trace``, ``set`` and further keys are those of :func:`compare`; schedulers written in Python are not tried, and ``run.seeds`` is not used.
 
     :param p99: the most that any flow's p99 may be: a time (``"2ms"``), a change against the first scheduler (``"+5%"``) or ``"none"``
     :param flush_p99: the same for the flushes of any flow that has some
@@ -82,6 +82,7 @@ def recommend(
     def start(path: Optional[Path], document: Optional[str], texts: Texts, chosen: Any, answers: Any) -> Recommendation:
         if answers:
             raise Error("schedulers: one is written in Python; recommend tries those of the catalogue and mixes of their answers")
+        warn_of_seeds(_native.seeds(path, document, texts), "recommend", 5)
         job = _native.recommend(path, document, texts, limits, out, "flashlane.recommend", audit, jobs)
         made, text, damaged = wait(job, "runs", progress)
         if damaged:

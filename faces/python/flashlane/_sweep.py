@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 from . import _native
-from ._compare import _json, wait
+from ._compare import _json, wait, warn_of_seeds
 from ._native import Error
 from ._progress import bar
 
@@ -95,6 +95,8 @@ def sweep(
 ) -> SweepResult:
     """Makes the runs of a sweep that are missing in the store ``out``, and writes ``results.parquet`` there.
 
+    ``run.seeds`` of its scenario is not used: a sweep has seeds of its own.
+
     :param spec: a :class:`Sweep`, the path of a sweep file, or a dict
     :param out: the store, which the program and other processes may use too; by default the file's name without ``.toml``
     :param client: a ``dask.distributed.Client``: its workers make the runs. They must see ``out`` (and traces) at the same path. The
@@ -111,6 +113,7 @@ def sweep(
         if parsed._document is not None:
             raise Error("out: name the folder of the runs, since the sweep is no file")
         out = Path(parsed._path).stem
+    warn_of_seeds(parsed._native.seeds(), "sweep")
     store = Path(os.path.abspath(os.fspath(out)))
     command = f"# in Python: flashlane.sweep({parsed._path!r})"
     if client is None:

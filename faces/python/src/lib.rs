@@ -38,6 +38,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::devices, module)?)?;
     module.add_function(wrap_pyfunction!(results::render, module)?)?;
     module.add_function(wrap_pyfunction!(recommend::recommend, module)?)?;
+    module.add_function(wrap_pyfunction!(recommend::seeds, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::summary_of, module)?)?;
     module.add_function(wrap_pyfunction!(results::verdict, module)?)?;
     module.add_function(wrap_pyfunction!(workload::write_trace, module)?)?;

@@ -52,6 +52,14 @@ pub fn recommend(
     })
 }
 
+/// The number of seeds that a scenario asks for, which is given as to [`recommend`] and which a recommendation does not use.
+#[pyfunction]
+pub fn seeds(path: Option<PathBuf>, document: Option<&str>, sets: Vec<(bool, String, String)>) -> PyResult<Option<u64>> {
+    let mut scenario = read(path.as_deref(), document)?;
+    assign(&mut scenario, &sets)?;
+    Ok(scenario.document().run.seeds)
+}
+
 fn make(
     scenario: &Scenario,
     limits: Limits,

@@ -43,6 +43,12 @@ impl NativeSweep {
         Ok(plan.runs.into_iter().map(|run| (run.name, run.at)).collect())
     }
 
+    /// The number of seeds that the scenario asks for, which a sweep does not use.
+    fn seeds(&self) -> Option<u64> {
+        let first = vec![0; self.sweep.axes.len()];
+        self.sweep.scenario(&first).ok()?.document().run.seeds
+    }
+
     /// The axes: paths, and values as text.
     fn axes(&self) -> Vec<(String, Vec<String>)> {
         let texts = |axis: &flashlane_sweep::Axis| axis.values.iter().map(flashlane_sweep::label).collect();

@@ -58,3 +58,11 @@ def test_few_requests_and_wrong_limits(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("mine")
     with pytest.raises(fl.Error, match="holds notes.md"):
         fl.recommend(DOCUMENT, out=tmp_path)
+
+
+def test_seeds_of_the_scenario_are_not_used_and_that_is_said(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match=r"run.seeds = 3 is not used by flashlane.recommend: only run and compare"):
+        fl.recommend(DOCUMENT, set={"run.seeds": 3})
+    spec = {**DOCUMENT, "run": {"seeds": 3}, "sweep": {"seeds": 1}}
+    with pytest.warns(UserWarning, match=r"run.seeds = 3 is not used by flashlane.sweep: only run and compare"):
+        fl.sweep(spec, tmp_path / "store")
