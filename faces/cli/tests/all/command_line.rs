@@ -223,7 +223,7 @@ fn flags_lie_over_the_scenario_and_are_blamed_for_themselves() {
     let message = bad(folder.path(), &["check", "--trace", "a.csv", "--priority", "9"]);
     assert_eq!(message, "--priority: flow[0].priority = 9: must be 0 to 7");
     let message = bad(folder.path(), &["check", "--trace", "a.csv", "--priority", "1,2"]);
-    assert_eq!(message, "--priority: 2 given for 1 flows; give one, or one for each flow");
+    assert_eq!(message, "--priority: 2 given for 1 flow; give one, or one for each flow");
     let message = bad(folder.path(), &["check", "s.toml", "--speedup", "5"]);
     assert_eq!(message, "--speedup: no flow replays a trace; give one with --trace");
     let message = bad(folder.path(), &["check", "--trace", "none.csv"]);
