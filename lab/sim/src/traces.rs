@@ -212,7 +212,8 @@ impl TraceReader {
         let options = trace.options().map_err(|(key, message)| WorkloadError { place: key.into(), message })?;
         rereadable(path)
             .map_err(|message| WorkloadError { place: path.display().to_string(), message: message.into() })?;
-        let source = TraceSource::open(path, &options, plan.range.length).map_err(|error| of_flow(error, flow, path))?;
+        let source =
+            TraceSource::open(path, &options, plan.range.length).map_err(|error| of_flow(error, flow, path))?;
         let (recognition, time_unit) = (source.recognition().clone(), source.time_unit());
         let about = About { recognition, time_unit, speedup: options.speedup, volumes: options.volumes };
         Ok(Some(TraceReader::new(Arc::new(about), Requests::Decoded(Box::new(source)))))
