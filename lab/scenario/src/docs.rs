@@ -2,6 +2,7 @@
 //!
 //! Owns the layout of `docs/scenario.md`. The text is that of the keys' doc comments.
 
+use flashlane_trace::Format;
 use serde_json::Value;
 
 use super::{DEFAULTS, Document, PRESETS};
@@ -62,9 +63,13 @@ pub fn reference() -> String {
     section(&mut page, &root, property(&root, &root, &["run", "hold"]), "[run.hold]", HOLD_NOTE);
     section(&mut page, &root, property(&root, &root, &["flow"]), "[[flow]]", "");
     section(&mut page, &root, property(&root, &root, &["flow", "trace"]), "[flow.trace]", "");
+    section(&mut page, &root, property(&root, &root, &["flow", "synthetic"]), "[flow.synthetic]", "");
+    section(&mut page, &root, property(&root, &root, &["flow", "clone"]), "[flow.clone]", "");
     section(&mut page, &root, property(&root, &root, &["flow", "request"]), "[[flow.request]]", "");
     let mix = property(&root, &root, &["scheduler"]);
     section(&mut page, &root, mix, "A scheduler as a table", MIX_EXAMPLE);
+    schedulers(&mut page);
+    formats(&mut page);
     page.push('\n');
     page.push_str(PRESETS_HEAD);
     presets(&mut page);
@@ -73,13 +78,12 @@ pub fn reference() -> String {
     page
 }
 
-/// The table of schedulers in `docs/schedulers.md`.
-pub fn schedulers_table() -> String {
-    let mut table = String::from("| name | from | what it does |\n|---|---|---|\n");
+/// One table of the catalogue: a row per scheduler.
+fn schedulers(page: &mut String) {
+    page.push_str("\n## Schedulers\n\n| name | from | what it does |\n|---|---|---|\n");
     for entry in flashlane_sched::catalogue::schedulers() {
-        table.push_str(&format!("| `{}` | {}, {} | {} |\n", entry.name, entry.paper, entry.section, entry.summary));
+        page.push_str(&format!("| `{}` | {}, {} | {} |\n", entry.name, entry.paper, entry.section, entry.summary));
     }
-    table
 }
 
 const SECTIONS: [&str; 11] =
@@ -155,8 +159,22 @@ fn kind(root: &Value, schema: &Value) -> String {
         "integer" => "whole number".into(),
         "boolean" => "true or false".into(),
         "array" => format!("list of: {}", kind(root, &schema["items"])),
-        "object" => "table".into(),
+        "object" => match schema["properties"].as_object() {
+            Some(keys) if keys.len() <= 4 => format!("{{ {} }}", keys.keys().cloned().collect::<Vec<_>>().join(", ")),
+            _ => "table".into(),
+        },
         name => name.into(),
+    }
+}
+
+/// One table of all formats of traces: a row per format.
+fn formats(page: &mut String) {
+    page.push_str("\n## Trace formats\n\n| `format` | what | a line, with units | written by `trace convert` |\n|---|---|---|---|\n");
+    for format in Format::ALL {
+        let shape = format.shape().replace('|', "\\|");
+        let line = if shape.contains('`') { shape } else { format!("`{shape}`") };
+        let written = if format.writable() { "yes" } else { "no" };
+        page.push_str(&format!("| `{}` | {} | {line} | {written} |\n", format.key(), format.title()));
     }
 }
 

@@ -80,7 +80,7 @@ pub struct Run {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
     /// How many seeds `run` and `compare` try, the scenario's own and those that follow it: other states of the drive, and of flows that are drawn
-    /// other requests (docs/verdict.md). 1 to 1000. It is not part of the scenario's hash. Default: 5 where several schedulers are compared and
+    /// other requests (docs/reading-results.md). 1 to 1000. It is not part of the scenario's hash. Default: 5 where several schedulers are compared and
     /// requests times schedulers are at most 1,000,000, else 1; 1 too where the drive is replayed, or begins in a stored state.
     #[serde(default, deserialize_with = "limits::seeds", skip_serializing_if = "Option::is_none")]
     pub seeds: Option<u64>,

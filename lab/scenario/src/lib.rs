@@ -71,7 +71,7 @@ use std::sync::Arc;
 pub use assign::Given;
 pub use changes::{Change, Recording};
 pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Precondition};
-pub use docs::{reference, schedulers_table, schema};
+pub use docs::{reference, schema};
 pub use document::{Document, Hold, ResponseFrom, Run};
 pub use error::{ScenarioError, nearest};
 pub use flow::{ByteRange, Flow, Range, RangeWord};

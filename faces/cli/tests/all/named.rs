@@ -148,19 +148,3 @@ fn the_keys_that_pages_name_exist() {
     }
     assert!(seen.len() > 40, "{seen:?}");
 }
-
-/// The table of a trace's options names each key of the scenario, and no other.
-#[test]
-fn the_page_of_traces_names_the_keys_of_a_trace() {
-    let schema = flashlane_scenario::schema();
-    let flow = schema["$defs"]["TraceFlow"]["properties"].as_object().expect("the keys of a trace");
-    let known: BTreeSet<&str> = flow.keys().map(String::as_str).filter(|key| *key != "path").collect();
-    let page = pages().into_iter().find(|(name, _)| name == "traces.md").expect("the page").1;
-    let table = page.split("| option | meaning | default |").nth(1).expect("the table of options");
-    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
-    // A row may name two keys, or a key and its option.
-    let cells = rows.filter_map(|row| row.split('|').nth(1));
-    let spans = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
-    let named: BTreeSet<&str> = spans.filter(|span| !span.starts_with("--")).collect();
-    assert_eq!(named, known);
-}

@@ -258,18 +258,6 @@ fn the_reference_page_is_up_to_date() {
     flashlane_testing::kept::same("docs", "docs/scenario.md", &reference());
 }
 
-/// The table of docs/schedulers.md is that of the catalogue. `cargo xtask bless docs` writes it anew.
-#[test]
-fn the_schedulers_page_lists_the_catalogue() {
-    let begin = "<!-- schedulers: begin (made from the catalogue by `cargo xtask bless docs`) -->\n";
-    let page =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schedulers.md")).expect("a file");
-    let (before, rest) = page.split_once(begin).expect("the mark before the table");
-    let (_, after) = rest.split_once("<!-- schedulers: end -->").expect("the mark after the table");
-    let now = format!("{before}{begin}{}<!-- schedulers: end -->{after}", schedulers_table());
-    flashlane_testing::kept::same("docs", "docs/schedulers.md", &now);
-}
-
 #[test]
 fn every_key_is_documented() {
     fn walk(value: &serde_json::Value, path: &str) {

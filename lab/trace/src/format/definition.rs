@@ -70,7 +70,7 @@ pub(crate) struct About {
     pub key: &'static str,
     /// Its title in prose.
     pub title: &'static str,
-    /// The shape of a line (or record), with units, as in messages and in docs/traces.md.
+    /// The shape of a line (or record), with units, as in messages and in docs/scenario.md.
     pub shape: &'static str,
     /// The unit of its times.
     pub time_unit: TimeUnit,

@@ -222,23 +222,6 @@ fn keys_parse_and_print() {
 }
 
 #[test]
-fn the_documentation_has_a_row_for_every_format() {
-    let docs = include_str!("../../../../docs/traces.md");
-    let (_, table) = docs.split_once("| key | what |").expect("the table of formats");
-    let cells = |row: &str| -> Vec<String> {
-        let plain = row.replace("\\|", "\0").replace('`', "");
-        plain.split('|').map(|cell| cell.trim().replace('\0', "|")).collect()
-    };
-    let rows: Vec<_> = table.lines().skip(2).take_while(|line| line.starts_with('|')).map(cells).collect();
-    let documented: Vec<_> = rows.iter().map(|cells| (cells[1].as_str(), cells[3].clone())).collect();
-    let expected = Format::ALL.map(|format| (format.key(), format.shape().replace('`', "")));
-    assert_eq!(documented, expected, "the table of docs/traces.md: keys, and lines with units");
-    let unwritten: Vec<_> = Format::ALL.into_iter().filter(|format| !format.writable()).collect();
-    assert_eq!(unwritten, [Format::VscsiBinary, Format::Blktrace, Format::Ftrace, Format::Record]);
-    assert!(docs.contains("All but `vscsi-binary`, `blktrace`, `ftrace` and `record` can also be written."));
-}
-
-#[test]
 fn vscsi_has_scsi_commands_us_bytes_and_blocks() {
     let decimal = "version,time,op,size,lbn\n1,5000,40,4096,16\n1,5250.0,42,24576,80\n2,6000,136,512,1\n2,6001,53,0,0\n2,6002,145,512,9\n2,6003,66,24,0\n";
     let whole = read(decimal, &as_format(Format::Vscsi)).unwrap();

@@ -309,7 +309,7 @@ impl CloneSpec {
         ];
         if let Some((key, ..)) = keys.iter().find(|(_, given, used)| *given && !used) {
             let value = format_args!("the key, with table \"{}\",", self.table.name());
-            return Err(refuse(key, value, "a key of this table; docs/workloads.md says which"));
+            return Err(refuse(key, value, "a key of this table; docs/scenario.md says which"));
         }
         if let Some(theta) = self.lane_theta
             && !self.is_in_whole_pages()

@@ -164,36 +164,6 @@ fn unknown_keys_and_words_are_refused_with_their_line() {
     assert!(inner.contains("line 1") && inner.contains("sd_bytes"), "{inner}");
 }
 
-/// The documentation has a table row for every key of the schemas, with the key in its first cell.
-#[test]
-fn the_documentation_has_every_key() {
-    let text = include_str!("../../../../../../docs/workloads.md");
-    let section = |heading: &str| {
-        let start = text.find(heading).unwrap_or_else(|| panic!("docs/workloads.md lacks {heading:?}"));
-        let rest = &text[start + heading.len()..];
-        &rest[..rest.find("\n## ").unwrap_or(rest.len())]
-    };
-    let schemas = [
-        ("## Synthetic flows", schemars::schema_for!(SyntheticSpec)),
-        ("## Clones of published traces", schemars::schema_for!(CloneSpec)),
-        ("## Inline scenes", schemars::schema_for!(SceneRequest)),
-    ];
-    for (heading, schema) in schemas {
-        let schema = schema.to_value();
-        let keys: Vec<&String> = schema["properties"].as_object().expect("an object").keys().collect();
-        let documented: Vec<&str> =
-            section(heading).lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
-        // Rows that begin with a brace are forms of `size`, which the test of examples covers.
-        let documented: Vec<&str> = documented.into_iter().filter(|row| !row.starts_with('{')).collect();
-        for key in &keys {
-            assert!(documented.contains(&key.as_str()), "docs/workloads.md, {heading}: no row for `{key}`");
-        }
-        for row in documented {
-            assert!(keys.iter().any(|key| *key == row), "docs/workloads.md, {heading}: `{row}` is no key");
-        }
-    }
-}
-
 /// Every example of the documentation is accepted by the parser and the generator.
 #[test]
 fn the_examples_of_the_documentation_run() {
