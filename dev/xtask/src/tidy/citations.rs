@@ -1,7 +1,7 @@
 //! Rule on citations: what code and pages cite of the model has an entry in its page.
 //!
-//! An entry is a heading that begins with a section number or holds a name (`D-SLK-11`), or a table row that begins with
-//! either. It looks at names only and cannot know whether an entry says what the citing line believes.
+//! An entry is a heading that begins with a section number or holds a name (`D-SLK-11`), or a table row or an item of a list that begins
+//! with either. It looks at names only and cannot know whether an entry says what the citing line believes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,9 +42,10 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
 fn entries<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> BTreeMap<&'a str, usize> {
     let mut found = BTreeMap::new();
     for (number, line) in lines {
-        let (text, heading) = match (line.strip_prefix('|'), line.strip_prefix('#')) {
-            (Some(row), _) => (row.split('|').next().unwrap_or_default(), false),
-            (_, Some(rest)) => (rest.trim_start_matches('#'), true),
+        let (text, heading) = match (line.strip_prefix('|'), line.strip_prefix("- "), line.strip_prefix('#')) {
+            (Some(row), _, _) => (row.split('|').next().unwrap_or_default(), false),
+            (_, Some(item), _) => (item.split([':', ' ']).next().unwrap_or_default(), false),
+            (_, _, Some(rest)) => (rest.trim_start_matches('#'), true),
             _ => continue,
         };
         let first = text.split_whitespace().next().filter(|word| is_section(word) || is_name(word));
@@ -96,7 +97,7 @@ mod tests {
     use crate::tidy::Weight;
 
     const MODEL: &str = "# The model\n\n### 0.4 Flash timing\n\n0.5 is prose.\n\n### 0.3 Order (R-ORDER)\n\n| decision | why |\n\
-                         |---|---|\n| D-SLK-11 | as model 0.4 |\n";
+                         |---|---|\n| D-SLK-11 | as model 0.4 |\n\n- A-SLK-01: by hand\n";
 
     fn findings(path: &str, text: &str) -> Vec<(String, usize, Weight)> {
         let found = check(&Repo::of(&[(PAGE, MODEL), (path, text)]));
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn citations_of_headings_and_rows_resolve() {
-        let text = "// See model 0.4. Model 0.3, too; R-ORDER, (D-SLK-11).\n";
+        let text = "// See model 0.4. Model 0.3, too; R-ORDER, (D-SLK-11, A-SLK-01).\n";
         for path in ["a.rs", "b.toml", "c.md"] {
             assert_eq!(findings(path, text), [], "{path}");
         }
@@ -113,7 +114,7 @@ mod tests {
 
     #[test]
     fn what_has_no_entry_is_named_with_its_place() {
-        let cited = "// model 0.3, model 0.4, R-ORDER, D-SLK-11\n";
+        let cited = "// model 0.3, model 0.4, R-ORDER, D-SLK-11, A-SLK-01\n";
         // In two pieces, so that this file does not cite them.
         let pieces = ["mod el 0.5", "mod el 0.40", "D -ZZZ-12", "A -SLK-99", "R -OTHER", "SP EC 0.4", "SP EC's"];
         for wrong in pieces.map(|two| two.replacen(' ', "", 1)) {
@@ -127,14 +128,14 @@ mod tests {
         let fine =
             ["family 26, model 2", "a remodel 0.9", "model 79", "D-Bus", "A-1-22", "SPECIAL", "the model is", "R-2"];
         for text in fine {
-            let text = format!("// model 0.3, model 0.4, R-ORDER, D-SLK-11\n// {text}\n");
+            let text = format!("// model 0.3, model 0.4, R-ORDER, D-SLK-11, A-SLK-01\n// {text}\n");
             assert_eq!(findings("a.rs", &text), [], "{text}");
         }
     }
 
     #[test]
     fn an_entry_that_nothing_outside_the_page_cites_is_a_warning() {
-        let found = findings("a.rs", "// model 0.3, R-ORDER\n");
+        let found = findings("a.rs", "// model 0.3, R-ORDER, A-SLK-01\n");
         assert_eq!(found, [(PAGE.to_owned(), 3, Weight::Warning), (PAGE.to_owned(), 11, Weight::Warning)]);
     }
 }
