@@ -13,7 +13,7 @@ help:
 	@echo 'make test    everything that is checked: lint, then all tests and what short runs cost'
 	@echo 'make nightly the tests that take long, of which make test runs short forms (NIGHTLY=1 make test: both)'
 	@echo 'make lint    formatting, clippy without warnings, the rules of the project (xtask tidy)'
-	@echo 'make bench   measure speed, start-up and memory into docs/performance-tables.md (BENCH_ARGS=--quick: a look)'
+	@echo 'make bench   measure speed, start-up and memory into dev/bench/tables (BENCH_ARGS=--quick: a look)'
 	@echo 'make fuzz    feed mangled input to every reader (FUZZ_ARGS="--seconds 600 NAME" for one, longer)'
 	@echo 'make site    the documentation as a site in target/site, with the gallery; fails at a dead link'
 	@echo 'make dist    a program and a Python wheel that install without compiling, in target/dist'
@@ -44,9 +44,9 @@ nightly:
 bench:
 	@tools/setup.sh rust valgrind
 	@$(CARGO) build --quiet --release --locked -p flashlane-cli -p flashlane-bench
-	@$(if $(strip $(BENCH_ARGS)),,$(CARGO) run --quiet --release --locked -p flashlane-bench -- whole --write docs/performance-tables.md)
+	@$(if $(strip $(BENCH_ARGS)),,$(CARGO) run --quiet --release --locked -p flashlane-bench -- whole --write dev/bench/tables)
 	@$(CARGO) run --quiet --release --locked -p flashlane-bench -- \
-		$(if $(strip $(BENCH_ARGS)),$(BENCH_ARGS),--write docs/performance-tables.md)
+		$(if $(strip $(BENCH_ARGS)),$(BENCH_ARGS),--write dev/bench/tables)
 
 fuzz:
 	@tools/setup.sh rust

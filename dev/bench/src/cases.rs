@@ -1,4 +1,4 @@
-//! The registry of what is measured. A case is four labels and a function; the program, the table and the page go
+//! The registry of what is measured. A case is four labels and a function; the program, the table and the file go
 //! through this list.
 //!
 //! The calibration cases measure the machine, not the simulator: the cost of arithmetic and of a cache miss, so that

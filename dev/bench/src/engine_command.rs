@@ -6,7 +6,7 @@ use clap::{Args, value_parser};
 use flashlane_bench::case::Case;
 use flashlane_bench::cases;
 use flashlane_bench::measure::{Effort, measure};
-use flashlane_bench::{callgrind, machine, page, table};
+use flashlane_bench::{callgrind, kept, machine, table};
 
 use crate::Cases;
 
@@ -21,8 +21,8 @@ pub struct Arguments {
     /// A tenth of the requests, one timed run
     #[arg(long, conflicts_with = "runs")]
     quick: bool,
-    /// Puts the table into the measured part of this page; it says which cases it has
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "requests"])]
+    /// Writes the table to its file in this folder; it says which cases it has
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "requests"])]
     write: Option<PathBuf>,
     /// In a child process: one run of this case with this many requests
     #[arg(long, hide = true, num_args = 2)]
@@ -69,7 +69,7 @@ fn execute(arguments: Arguments) -> Result<(), String> {
     let text =
         measured(&cases, &arguments.cases.words, Effort { runs, per_mille, requests: arguments.requests, count })?;
     print!("{text}");
-    arguments.write.as_deref().map_or(Ok(()), |path: &Path| page::update(path, (page::BEGIN, page::END), &text))
+    arguments.write.as_deref().map_or(Ok(()), |folder: &Path| kept::write(folder, kept::ENGINE, &text))
 }
 
 fn measured(cases: &[Case], words: &[String], effort: Effort) -> Result<String, String> {

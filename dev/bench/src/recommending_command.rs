@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::value_parser;
-use flashlane_bench::{machine, page, recommending};
+use flashlane_bench::{kept, machine, recommending};
 
 use crate::whole_command::program;
 
@@ -19,8 +19,8 @@ pub struct Arguments {
     /// Threads
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u32).range(1..=1_000))]
     jobs: u32,
-    /// Puts the table into its part of this page
-    #[arg(long, value_name = "FILE")]
+    /// Writes the table to its file in this folder
+    #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
 }
 
@@ -35,5 +35,5 @@ pub fn act(Arguments { scenarios, traces, jobs, write }: Arguments) -> Result<()
     let table = recommending::table(&program()?, &scenarios, traces.as_deref(), jobs)?;
     let text = format!("On {}, with `--jobs {jobs}`.\n\n{table}", machine::describe());
     print!("{text}");
-    write.map_or(Ok(()), |path| page::update(&path, (page::BEGIN_RECOMMENDING, page::END_RECOMMENDING), &text))
+    write.map_or(Ok(()), |folder| kept::write(&folder, kept::RECOMMENDING, &text))
 }

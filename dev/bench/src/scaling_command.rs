@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use flashlane_bench::scaling::{self, table};
-use flashlane_bench::{machine, page};
+use flashlane_bench::{kept, machine};
 
 use crate::whole_command::program;
 
 /// What becomes of the table.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Puts the table into its part of this page
-    #[arg(long, value_name = "FILE")]
+    /// Writes the table to its file in this folder
+    #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
 }
 
@@ -44,6 +44,5 @@ pub fn act(Arguments { write }: Arguments) -> Result<(), String> {
         table::render(&axes)
     );
     print!("{text}");
-    let marks = (page::BEGIN_SCALING, page::END_SCALING);
-    write.map_or(Ok(()), |path| page::update(&path, marks, &text))
+    write.map_or(Ok(()), |folder| kept::write(&folder, kept::SCALING, &text))
 }

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use flashlane_bench::{callgrind, page, watching};
+use flashlane_bench::{callgrind, kept, watching};
 
 use crate::whole_command::program;
 
 /// What becomes of the table.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Puts the table into its part of this page
-    #[arg(long, value_name = "FILE")]
+    /// Writes the table to its file in this folder
+    #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
 }
 
@@ -27,5 +27,5 @@ pub fn act(Arguments { write }: Arguments) -> Result<(), String> {
     }
     let text = watching::table(&program()?)?;
     print!("{text}");
-    write.map_or(Ok(()), |path| page::update(&path, (page::BEGIN_WATCHING, page::END_WATCHING), &text))
+    write.map_or(Ok(()), |folder| kept::write(&folder, kept::WATCHING, &text))
 }

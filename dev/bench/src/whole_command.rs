@@ -7,18 +7,14 @@ use clap::Args;
 use flashlane_bench::whole::cost::{self, Stored};
 use flashlane_bench::whole::measure::{Effort, measure, measure_pairs};
 use flashlane_bench::whole::{self, WholeCase};
-use flashlane_bench::{callgrind, machine, page};
+use flashlane_bench::{callgrind, kept, machine};
 
 use crate::Cases;
 
 /// Whether this is the build that tests have: its counts have a table of their own, are few, and times say nothing.
 const WITH_CHECKS: bool = cfg!(debug_assertions);
-/// Where the figures of this build stand on a page.
-const MARKS: (&str, &str) = if WITH_CHECKS {
-    (page::BEGIN_CHECKED_BUILD, page::END_CHECKED_BUILD)
-} else {
-    (page::BEGIN_WHOLE, page::END_WHOLE)
-};
+/// The file of the figures of this build.
+const TABLE: &str = if WITH_CHECKS { kept::CHECKS } else { kept::WHOLE };
 
 /// What is measured, and how.
 #[derive(Args)]
@@ -28,11 +24,11 @@ pub struct Arguments {
     /// No timed runs
     #[arg(long, conflicts_with = "runs")]
     quick: bool,
-    /// Puts the table into its part of this page
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "quick", "no_count"])]
+    /// Writes the table to its file in this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["words", "quick", "no_count"])]
     write: Option<PathBuf>,
-    /// Counts the instructions of the short cases; fails if one has over 5 % more than this page says
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["write", "no_count"])]
+    /// Counts the instructions of the short cases; fails if one has over 5 % more than the table in this folder says
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["write", "no_count"])]
     check: Option<PathBuf>,
     /// Another build of flashlane, run in turn with this one: how many times its CPU time is that of this one
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["quick", "write", "check", "no_count"])]
@@ -105,7 +101,7 @@ fn table(cases: &[WholeCase], effort: Effort, write: Option<&Path>) -> Result<()
     let times = if WITH_CHECKS { "a build with checks".to_owned() } else { format!("median of {runs} runs") };
     let text = format!("On {machine}; {times}.\n\n{}", cost::render(&rows));
     print!("{text}");
-    write.map_or(Ok(()), |path| page::update(path, MARKS, &text))
+    write.map_or(Ok(()), |folder| kept::write(folder, TABLE, &text))
 }
 
 fn beside(cases: &[WholeCase], other: &Path, runs: u32) -> Result<(), String> {
@@ -119,9 +115,10 @@ fn beside(cases: &[WholeCase], other: &Path, runs: u32) -> Result<(), String> {
     Ok(())
 }
 
-fn check(cases: &[WholeCase], path: &Path) -> Result<bool, String> {
-    let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let stored = Stored::read(&text, MARKS).map_err(|e| format!("{}: {e}", path.display()))?;
+fn check(cases: &[WholeCase], folder: &Path) -> Result<bool, String> {
+    let path = folder.join(TABLE);
+    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let stored = Stored::read(&text).map_err(|e| format!("{}: {e}", path.display()))?;
     let compiler = machine::compiler();
     if !stored.about.contains(&compiler) {
         println!("SKIPPED: counts of whole processes are stored for another compiler than {compiler}");

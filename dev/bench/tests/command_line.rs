@@ -64,14 +64,14 @@ fn wrong_words_are_refused() {
         (&["--rnus", "3"], "unexpected argument"),
         (&["no-such-case"], "no-such-case"),
         (&["--run-case", "x", "5"], "no case \"x\""),
-        (&["calibration", "--requests", "5", "--write", "page.md"], "cannot be used with"),
+        (&["calibration", "--requests", "5", "--write", "tables"], "cannot be used with"),
         (&["calibration", "--requests", "0"], "1..=1000000000"),
-        (&["--quick", "--write", "page.md"], "cannot be used with"),
+        (&["--quick", "--write", "tables"], "cannot be used with"),
         (&["whole", "no-such-case"], "no-such-case"),
-        (&["whole", "--quick", "--write", "page.md"], "cannot be used with"),
-        (&["whole", "--check", "page.md", "--no-count"], "cannot be used with"),
+        (&["whole", "--quick", "--write", "tables"], "cannot be used with"),
+        (&["whole", "--check", "tables", "--no-count"], "cannot be used with"),
         (&["whole", "--requests", "5"], "unexpected argument"),
-        (&["watching", "--no-count", "--write", "page.md"], "cannot be used with"),
+        (&["watching", "--no-count", "--write", "tables"], "cannot be used with"),
         (&["watching", "--jobs", "0"], "1..=1000"),
     ] {
         let output = bench(args);
@@ -84,6 +84,6 @@ fn wrong_words_are_refused() {
 fn whole_processes_are_listed_and_the_checked_ones_are_fewer() {
     let lines = |args: &[&str]| printed(&bench(args)).lines().count();
     let all = lines(&["whole", "--list"]);
-    let checked = lines(&["whole", "--list", "--check", "page.md"]);
+    let checked = lines(&["whole", "--list", "--check", "tables"]);
     assert!(all > 10 && checked == 2, "{all} and {checked}, in a build with checks");
 }

@@ -1,4 +1,4 @@
-//! The figures of whole processes, as the table of the page that keeps them, and the check against it.
+//! The figures of whole processes, as the table that keeps them, and the check against it.
 
 /// What was measured of a case.
 #[derive(Clone, PartialEq, Debug)]
@@ -70,23 +70,21 @@ fn aligned<const N: usize>(head: &[&str; N], rows: impl Iterator<Item = [String;
     text
 }
 
-/// The stored figures of a page: the compiler's name from the line before the table, and the instructions of each case.
+/// The stored figures: the compiler's name from the line before the table, and the instructions of each case.
 #[derive(Debug)]
 pub struct Stored {
-    /// The words between the begin mark and the table.
+    /// The words before the table.
     pub about: String,
     rows: Vec<(String, u64)>,
 }
 
 impl Stored {
-    /// Reads those between `marks`.
+    /// Reads a file of them.
     ///
     /// # Errors
-    /// A page without the part, or with rows that cannot be read.
-    pub fn read(page: &str, (begin, end): (&str, &str)) -> Result<Stored, String> {
-        let (_, rest) = page.split_once(begin).ok_or_else(|| format!("no line {begin:?}"))?;
-        let (part, _) = rest.split_once(end).ok_or_else(|| format!("no line {end:?}"))?;
-        let (about, table) = part.split_once("\n|").unwrap_or((part, ""));
+    /// A file without a table, or with rows that cannot be read.
+    pub fn read(text: &str) -> Result<Stored, String> {
+        let (about, table) = text.split_once("\n|").ok_or("no table")?;
         let mut rows = Vec::new();
         for line in table.lines().skip(2) {
             let mut cells = line.trim_matches('|').split('|').map(str::trim);
@@ -119,21 +117,18 @@ impl Stored {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::{BEGIN_CHECKED_BUILD, BEGIN_WHOLE, END_CHECKED_BUILD, END_WHOLE};
 
-    const MARKS: (&str, &str) = (BEGIN_WHOLE, END_WHOLE);
-
-    fn page() -> String {
+    fn table() -> String {
         let rows = [
             ("scene".to_owned(), Cost { instructions: Some(12_345_678), seconds: vec![0.01, 0.02, 0.5] }),
             ("reads/16 GB".to_owned(), Cost { instructions: None, seconds: vec![] }),
         ];
-        format!("# Page\n\n{BEGIN_WHOLE}\n\nOn a machine, rustc 1.0.\n\n{}\n{END_WHOLE}\n", render(&rows))
+        format!("On a machine, rustc 1.0.\n\n{}", render(&rows))
     }
 
     #[test]
     fn what_is_written_is_read_back_and_compared() {
-        let stored = Stored::read(&page(), MARKS).expect("a table");
+        let stored = Stored::read(&table()).expect("a table");
         assert_eq!(stored.about, "On a machine, rustc 1.0.");
         assert_eq!(stored.rows, [("scene".to_owned(), 12_340_000)]);
         assert!(stored.compare("scene", 12_345_678).1);
@@ -141,7 +136,7 @@ mod tests {
         let (text, fine) = stored.compare("scene", 12_957_001);
         assert!(!fine && text.contains("stored 12.34, +5.0 %"), "{text}");
         assert!(!stored.compare("reads/16 GB", 1).1, "nothing stored is not fine");
-        assert!(page().contains(" 0.020 |"), "the median\n{}", page());
+        assert!(table().contains(" 0.020 |"), "the median\n{}", table());
     }
 
     #[test]
@@ -154,11 +149,9 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_cannot_be_read_is_said_to_be_so() {
-        assert!(Stored::read("# Page\n", MARKS).unwrap_err().contains("begin"));
-        let mangled = page().replace("12.34", "many");
-        assert!(Stored::read(&mangled, MARKS).unwrap_err().contains("\"many\""));
-        let other = Stored::read(&page(), (BEGIN_CHECKED_BUILD, END_CHECKED_BUILD));
-        assert!(other.unwrap_err().contains("build with checks"), "counts of one build say nothing about another");
+    fn a_file_that_cannot_be_read_is_said_to_be_so() {
+        assert!(Stored::read("On a machine.\n").unwrap_err().contains("no table"));
+        let mangled = table().replace("12.34", "many");
+        assert!(Stored::read(&mangled).unwrap_err().contains("\"many\""));
     }
 }

@@ -1,7 +1,7 @@
 //! What users wait for: whole processes of `flashlane`, from a trace file to the table.
 //!
 //! A case is a scenario, a trace that is generated here ([`input`]) and words of a command line. Instructions are counted
-//! for a short trace, CPU time is measured for a long one. The page in docs holds the figures of the last commit
+//! for a short trace, CPU time is measured for a long one. A file of dev/bench/tables has the figures of the last commit
 //! ([`figures`]), against which a short run is checked.
 
 pub mod cost;

@@ -37,7 +37,7 @@ enum Measure {
 const LENGTHS: [(&str, Measure, usize); 3] = [
     ("README.md", Measure::Words, 1_000),
     ("CHANGELOG.md", Measure::LinesOfAVersion, 60),
-    ("docs/results/performance.md", Measure::Lines, 150),
+    ("docs/results/performance.md", Measure::Lines, 185),
 ];
 
 /// Rule: pages that are read from end to end are short.
@@ -176,8 +176,8 @@ mod tests {
         );
         assert_eq!(
             (
-                of("docs/results/performance.md", &"a\n".repeat(150)),
-                of("docs/results/performance.md", &"a\n".repeat(151))
+                of("docs/results/performance.md", &"a\n".repeat(185)),
+                of("docs/results/performance.md", &"a\n".repeat(186))
             ),
             (0, 1)
         );
