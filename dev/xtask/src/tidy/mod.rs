@@ -8,6 +8,7 @@ pub use finding::{Finding, Weight};
 use repo::Repo;
 
 mod addresses;
+mod book;
 mod catalogue;
 mod circles;
 mod citations;
@@ -94,8 +95,18 @@ const RULES: &[Rule] = &[
     Rule { name: "changelog", asks: "CHANGELOG.md has an Unreleased section", check: docs::changelog },
     Rule {
         name: "page-length",
-        asks: "README.md has at most 1,000 words, CHANGELOG.md 60 lines a version, docs/results/performance.md 150 lines",
+        asks: "README.md has at most 1,000 words, CHANGELOG.md 60 lines a version, docs/results/performance.md 185 lines",
         check: docs::lengths,
+    },
+    Rule {
+        name: "book",
+        asks: "the user's book has at most 17,000 words, no sentence over 35 and no cell over 25",
+        check: book::lengths,
+    },
+    Rule {
+        name: "architecture",
+        asks: "what ARCHITECTURE.md has between backquotes is a file, or a word of the code",
+        check: book::names,
     },
     Rule {
         name: "catalogue",
