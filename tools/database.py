@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A database on a served drive, beside a backup, under several schedulers: the table in docs/serve.md.
+"""A database on a served drive, beside a backup, under several schedulers: the table in docs/results/served-drives.md.
 
 tools/database.py [--program target/release/flashlane] [--runs 10] [--seconds 5] [--schedulers fcfs,sprinkler,slacker,flin,late]
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the pictures of docs/report.md anew: tools/pictures.sh TRACES, a folder with msnfs.disksim.gz and tpcc-small.mqsim.
+# Makes the pictures of docs/outputs.md anew: tools/pictures.sh TRACES, a folder with msnfs.disksim.gz and tpcc-small.mqsim.
 #
 # Runs the program (FLASHLANE, or `flashlane` on the path), opens its reports in headless Chromium and writes docs/pictures.
 set -eu

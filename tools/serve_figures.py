@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `flashlane serve` adds to the modelled drive's times, and what it costs: the table in docs/serve.md.
+"""What `flashlane serve` adds to the modelled drive's times, and what it costs: the table in docs/results/served-drives.md.
 
 tools/serve_figures.py [--program target/release/flashlane] [--runs 5] [--seconds 8] [--only cuts]
 

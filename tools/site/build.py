@@ -32,7 +32,7 @@ MENU = {
         "tutorials/sweep-on-a-cluster",
         "gallery",
     ],
-    "Use": ["reading-results", "verdict", "report", "recommend", "serve", "traces", "workloads", "sweeps", "python", "data-frames"],
+    "Use": ["reading-results", "recommend", "serve", "traces", "workloads", "sweeps", "python"],
     "Reference": ["schedulers", "devices", "scenario", "outputs", "summary", "columns"],
     "Model": ["model"],
     "Results": [
@@ -51,6 +51,7 @@ MENU = {
         "results/mixing",
         "results/need",
         "results/late",
+        "results/served-drives",
         "results/ceiling",
         "results/fidelity",
         "results/trust",

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 IN_ORDER = ["docs/python.md", "docs/tutorials/scheduler-in-python.md", "README.md", "faces/python/README.md"]
 
 #: Pages whose blocks are run one by one, by the tests of data frames below.
-ONE_BY_ONE = ["docs/data-frames.md"]
+ONE_BY_ONE = ["docs/outputs.md"]
 
 #: Blocks that are not run as written: the page, how the block begins, the reason.
 NOT_RUN = [
@@ -50,7 +50,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory, program: str) -> Path:
     """A folder with the results that the page's command makes."""
     desk = tmp_path_factory.mktemp("desk")
     (desk / "scenarios").symlink_to(ROOT / "scenarios")
-    (command,) = [text for kind, text in blocks("data-frames.md") if kind == "sh"]
+    (command,) = [text for kind, text in blocks("outputs.md") if kind == "sh"]
     name, *arguments = shlex.split(command)
     assert name == "flashlane"
     subprocess.run([program, *arguments], cwd=desk, check=True, capture_output=True, timeout=600)
@@ -61,12 +61,12 @@ def run(code: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     """Runs a block in the folder; returns its names, and what it printed."""
     monkeypatch.chdir(desk)
     names: dict = {}
-    exec(compile(code, "docs/data-frames.md", "exec"), names)
+    exec(compile(code, "docs/outputs.md", "exec"), names)
     return names, capsys.readouterr().out
 
 
 def python_block(library: str) -> str:
-    (code,) = [text for kind, text in blocks("data-frames.md") if kind == "python" and f"import {library}" in text]
+    (code,) = [text for kind, text in blocks("outputs.md") if kind == "python" and f"import {library}" in text]
     return code
 
 
@@ -111,7 +111,7 @@ def test_rows_in_python(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 
 def test_duckdb(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (query,) = [text for kind, text in blocks("data-frames.md") if kind == "sql"]
+    (query,) = [text for kind, text in blocks("outputs.md") if kind == "sql"]
     monkeypatch.chdir(desk)
     gains = duckdb.sql(query).df().set_index(["flow", "op"]).gain_ns
     # The page's question, answered another way.

@@ -1,4 +1,4 @@
-//! Who may lose, and that every loss which docs/verdict.md says is told has its sentence: on exactly these requests, scheduler and measure.
+//! Who may lose, and that every loss which docs/reading-results.md says is told has its sentence: on exactly these requests, scheduler and measure.
 
 use std::collections::BTreeSet;
 

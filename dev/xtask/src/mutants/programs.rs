@@ -50,13 +50,7 @@ pub const LEFT_OUT: &[LeftOut] = &[
     ),
     stored("sim golden", "golden::the_figures_of_the_corpus", "compares hashes of all figures with stored ones"),
     stored("sim demo", "demo::the_readme_shows_what_the_demo_prints", "compares lines of results with the README"),
-    stored("sim demo", "demo::the_verdicts_page_shows_the_attribution_of_the_demo", "compares a table with a page"),
     stored("scenario lib", "tests::scenarios::the_reference_page_is_up_to_date", "compares a page with what makes it"),
-    stored(
-        "scenario lib",
-        "tests::scenarios::the_schedulers_page_lists_the_catalogue",
-        "compares a page with what makes it",
-    ),
     stored(
         "report lib",
         "results::docs::tests::the_documentation_says_what_the_code_does",

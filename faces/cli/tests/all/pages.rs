@@ -218,7 +218,7 @@ fn blocks_of_commands_run_as_printed() {
     let ran = run_blocks(&folder, |_| true);
     let of = |page: &str| ran.iter().filter(|own| *own == page).count();
     assert!(of("README.md") >= 7 && of("docs/gallery.md") == 8 && ran.len() >= 25, "{ran:?}");
-    assert!(of("docs/sweeps.md") == 1 && of("docs/data-frames.md") == 1 && of("docs/results/need.md") == 2, "{ran:?}");
+    assert!(of("docs/sweeps.md") == 1 && of("docs/outputs.md") == 1 && of("docs/results/need.md") == 2, "{ran:?}");
 }
 
 /// The commands within sentences: those that print what is built in run, of the others every option and its value are legal.

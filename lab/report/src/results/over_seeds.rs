@@ -1,4 +1,4 @@
-//! What other seeds say of a difference between two schedulers: the rule of docs/verdict.md.
+//! What other seeds say of a difference between two schedulers: the rule of docs/reading-results.md.
 //!
 //! Promises to read the summary alone. A difference is decided if at least five seeds were run and all differ by over 1 % in one direction.
 

@@ -23,7 +23,7 @@ use crate::metrics::{BOTH, Estimation, Fairness, FlowMetrics, Histogram, Pairs, 
 pub(super) struct WithVerdict<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
-    /// The verdict (docs/verdict.md). It follows from the figures alone, so nothing needs to read it back.
+    /// The verdict (docs/reading-results.md). It follows from the figures alone, so nothing needs to read it back.
     verdict: Verdict,
 }
 

@@ -3,9 +3,9 @@
 use flashlane_testing::kept;
 use std::path::{Path, PathBuf};
 
-use flashlane_report::results::{attribution_text, brief, table};
-use flashlane_scenario::{Scenario, SchedulerChoice};
-use flashlane_sim::{Options, attribute, compare, compare_repeated, prepare};
+use flashlane_report::results::{brief, table};
+use flashlane_scenario::Scenario;
+use flashlane_sim::{Options, compare, compare_repeated, prepare};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -38,26 +38,6 @@ fn the_readme_shows_what_the_demo_prints() {
     let (before, rest) = readme.split_once(begin).expect("the mark");
     let (_, after) = rest.split_once("```\n<!-- demo: end -->").expect("the mark");
     kept::same("golden", "README.md", &format!("{before}{begin}{printed}```\n<!-- demo: end -->{after}"));
-}
-
-/// docs/verdict.md shows what the demo's gain is made of.
-#[test]
-fn the_verdicts_page_shows_the_attribution_of_the_demo() {
-    let scenario = Scenario::load(&root().join("scenarios/two-tenants.toml")).expect("a good scenario");
-    let [from, to] = ["fcfs", "sprinkler"].map(|name| SchedulerChoice::Named(name.to_owned()));
-    let made = attribute(&scenario, &from, &to, 5).expect("a run");
-    let page = std::fs::read_to_string(root().join("docs/verdict.md")).expect("the page");
-    let begin = "<!-- attribution: begin (flashlane attribute scenarios/two-tenants.toml --from fcfs --to sprinkler; written by \
-                 `cargo xtask bless golden`) -->\n```\n";
-    let (before, rest) = page.split_once(begin).expect("the mark");
-    let (_, after) = rest.split_once("```\n<!-- attribution: end -->").expect("the mark");
-    let printed = attribution_text::render(&made);
-    let printed = printed.trim_end();
-    kept::same(
-        "golden",
-        "docs/verdict.md",
-        &format!("{before}{begin}{printed}\n```\n<!-- attribution: end -->{after}"),
-    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! How often the rule over seeds is wrong: docs/verdict.md has these rates, and says what is counted.
+//! How often the rule over seeds is wrong: docs/reading-results.md has these rates, and says what is counted.
 //!
 //! Every comparison is run under twenty seeds. The rule sees five of them, and what it calls is judged by twelve others: decided is a
 //! difference of over 1 % in the same direction under all twelve. A scheduler against itself is the same scheduler under five seeds and
@@ -210,7 +210,7 @@ impl Rates {
     }
 }
 
-/// The rates of docs/verdict.md hold on these comparisons.
+/// The rates of docs/reading-results.md hold on these comparisons.
 fn hold(scenarios: Vec<Scenario>) {
     let mut rates = [Rates::default(); 2];
     scenarios.iter().for_each(|scenario| judge(scenario, &mut rates));

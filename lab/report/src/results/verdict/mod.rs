@@ -1,7 +1,7 @@
 //! What a comparison comes to: what happened on these requests, what other states of the drive say of it, and where these requests disagree among
 //! themselves; then warnings.
 //!
-//! Made from the summary alone, by the rules of docs/verdict.md. First as data ([`Finding`]), from which alone come the words. Must never know
+//! Made from the summary alone, by the rules of docs/reading-results.md. First as data ([`Finding`]), from which alone come the words. Must never know
 //! how results are shown, nor how runs are made.
 
 mod cases;
@@ -51,7 +51,7 @@ pub struct Warning {
     pub text: String,
 }
 
-/// The rules that give warnings; docs/verdict.md explains each.
+/// The rules that give warnings; docs/reading-results.md explains each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {

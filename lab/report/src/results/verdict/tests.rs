@@ -1,4 +1,4 @@
-//! Each rule of docs/verdict.md: summaries that it applies to, and their neighbours that it does not.
+//! Each rule of docs/reading-results.md: summaries that it applies to, and their neighbours that it does not.
 
 use flashlane_core::{Completion, Duration, FlowId, Lpn, Op, RequestId, Time};
 

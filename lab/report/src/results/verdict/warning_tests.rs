@@ -1,4 +1,4 @@
-//! Each warning of docs/verdict.md: summaries that it applies to, and their neighbours that it does not.
+//! Each warning of docs/reading-results.md: summaries that it applies to, and their neighbours that it does not.
 
 use super::tests::{flow, one_flow, rules, two_flows};
 use super::{Rule, Verdict};
