@@ -12,7 +12,7 @@ use super::device::Device;
 use super::error::KeyError;
 use super::required::{key, missing};
 use super::value::Limit;
-use super::words::{MappingStart, Victim, Word};
+use super::words::{MappingStart, Victim};
 
 /// The ways to give the user capacity.
 pub(super) const CAPACITY: [&str; 3] = ["user_gb", "user_bytes", "over_provisioning_percent"];

@@ -85,7 +85,7 @@ pub(super) struct Records {
 }
 
 enum Stream {
-    Text(Lines, LineReader),
+    Text(Lines, Box<LineReader>),
     Binary(Merge),
     Vscsi(Box<VscsiFile>),
 }
@@ -142,7 +142,7 @@ impl Records {
         let (recognition, how) = opening(&origins, &lines, options)?;
         let stream = match Stream::binary(recognition.format, &origins, &how)? {
             Some(stream) => stream,
-            None => Stream::Text(lines, LineReader::new(recognition.format, &how)),
+            None => Stream::Text(lines, Box::new(LineReader::new(recognition.format, &how))),
         };
         let filter = options.device.as_ref().map(|name| (recognition.format.about().device)(name));
         let mut devices = Devices::default();
@@ -193,7 +193,7 @@ impl Records {
             Some(stream) => stream,
             None => {
                 let lines = Lines::new(self.origins[0].name(), self.origins[0].open()?);
-                Stream::Text(lines, LineReader::new(self.recognition.format, &self.how))
+                Stream::Text(lines, Box::new(LineReader::new(self.recognition.format, &self.how)))
             }
         };
         Ok(())

@@ -115,7 +115,7 @@ fn the_sentences_of_many_short_runs_are_borne_by_figures() {
 
 /// The sentences of a comparison of two loops.
 fn sentences(text: &str) -> Vec<String> {
-    let scenario = Scenario::parse("loops", text).expect("legal");
+    let scenario = Scenario::parse("loops", text.to_owned()).expect("legal");
     let options = Options { audit: false, rows: None, activity: false, progress: None };
     let compared = compare_repeated(&scenario, &prepare(&scenario).expect("legal"), &options).expect("runs");
     Verdict::of(&compared.summary).lines(true)

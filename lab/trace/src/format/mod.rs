@@ -246,7 +246,7 @@ impl LineReader {
     pub fn lacking(&mut self, line: &[u8], number: u64) -> Option<Fault> {
         // No digit may follow a line.
         let line = line.to_vec();
-        self.reader.read(&mut Cursor::new(&line, line.len()), number).err()
+        self.reader.read(&mut Cursor::new(&line, line.len()), &self.how, number).err()
     }
 
     /// Reads a line that is not a common one.
