@@ -3,7 +3,7 @@
 use super::cases::{self, Case, Role};
 use super::effects::{self, Effect};
 use super::finding::{Change, Compared, Figure, Finding, FindingKind, SeedOpinion, SeedWord};
-use super::order;
+use super::order::{self, LARGE};
 use super::uneven;
 use super::words;
 use crate::results::attribution::Difference;
@@ -12,8 +12,6 @@ use crate::results::over_seeds::{LEAST_SEEDS, seeds_change_nothing};
 use crate::results::replications::{RequestKind, SeedMeasure, SeedsBecause};
 use crate::results::summary::Summary;
 
-/// Gains and losses of at least this factor come first on the first screen, whosever they are.
-pub(super) const LARGE: f64 = 2.0;
 /// Gains and losses of schedulers that do not win are on the first screen from this factor on, where there is room.
 const WORTH: f64 = 1.1;
 /// A slowdown from which on it is worth a sentence.

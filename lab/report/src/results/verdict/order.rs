@@ -1,10 +1,11 @@
 //! Which findings are on the first screen: at most twelve, those first that no user may miss.
 
 use super::finding::{Finding, FindingKind};
-use super::findings::LARGE;
 
 /// Findings on the first screen.
 pub(super) const LINES: usize = 12;
+/// Gains and losses of at least this factor come first on it, whosever they are.
+pub(super) const LARGE: f64 = 2.0;
 
 /// How a finding is ranked; those of a rank by their order, or where it is said by their size.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
