@@ -30,12 +30,12 @@ impl Progress {
     }
 
     /// Counts a part of the state as made, of this many.
-    pub(super) fn made_of_state(&self, all: u32) {
+    pub(crate) fn made_of_state(&self, all: u32) {
         self.of_state[0].fetch_add(1, Ordering::Relaxed);
         self.of_state[1].store(all, Ordering::Relaxed);
     }
 
-    /// Ends all runs soon, with [`RunError::Stopped`](super::RunError::Stopped).
+    /// Ends all runs soon, with [`RunError::Stopped`](crate::error::RunError::Stopped).
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
@@ -50,14 +50,14 @@ impl Progress {
         self.done.fetch_add(count, Ordering::Relaxed);
     }
 
-    pub(super) fn expect(&self, total: u64) {
+    pub(crate) fn expect(&self, total: u64) {
         self.total.store(total, Ordering::Relaxed);
     }
 }
 
 /// How many requests the runs of a comparison will issue, as far as is known; it gets better while they run.
 #[derive(Debug)]
-pub(super) struct Expected {
+pub(crate) struct Expected {
     /// For each flow; 0 while unknown.
     flows: Vec<AtomicU64>,
     /// For each run, the flow that runs alone in it.
@@ -109,7 +109,7 @@ impl Expected {
 
 /// Where a run reports how far it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reported<'a> {
+pub(crate) struct Reported<'a> {
     /// What is shown.
     pub shown: &'a Progress,
     /// How many requests there will be.

@@ -18,6 +18,8 @@ struct Direction {
 }
 
 const DIRECTIONS: &[Direction] = &[
+    Direction { room: "sim::plan", never: &["sim::run", "sim::drive"] },
+    Direction { room: "sim::run", never: &["sim::drive"] },
     Direction {
         room: "ssd::config",
         never: &[

@@ -1,0 +1,62 @@
+//! The rows of requests: written when they complete, or behind a host when their threads see them done.
+
+use flashlane_core::{Completion, Sequence};
+use flashlane_host::Seen;
+
+use crate::error::RunError;
+use flashlane_outputs::OutputError;
+use flashlane_report::results::{Format, RequestRow, ResultsDir, RowWriter, SeenRequestRow};
+
+/// A writer of one row for each request.
+pub enum RequestRows {
+    /// Without a host.
+    Completed(RowWriter<RequestRow>),
+    /// Behind one: the writer, and the requests whose threads have not seen them done.
+    Seen(RowWriter<SeenRequestRow>, Sequence<(Completion, bool)>),
+}
+
+impl RequestRows {
+    /// Begins the file in `dir`, `within` a folder of it if given; `hosted`: for a run behind a host.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn begin(
+        dir: &ResultsDir,
+        within: Option<&str>,
+        format: Format,
+        hosted: bool,
+    ) -> Result<RequestRows, OutputError> {
+        Ok(match hosted {
+            false => RequestRows::Completed(dir.rows(within, format)?),
+            true => RequestRows::Seen(dir.rows(within, format)?, Sequence::default()),
+        })
+    }
+
+    /// A request completed; `counted` says whether figures count it.
+    pub(crate) fn completed(&mut self, completion: &Completion, counted: bool) -> Result<(), RunError> {
+        match self {
+            RequestRows::Completed(rows) => rows.push(&RequestRow(*completion, counted))?,
+            RequestRows::Seen(_, unseen) => drop(unseen.insert(completion.id.0, (*completion, counted))),
+        }
+        Ok(())
+    }
+
+    /// A thread saw its request done.
+    pub(crate) fn seen(&mut self, seen: &Seen) -> Result<(), RunError> {
+        if let RequestRows::Seen(rows, unseen) = self
+            && let Some((completion, counted)) = unseen.remove(seen.id.0)
+        {
+            rows.push(&SeenRequestRow { completion, counted, called: seen.called, seen: seen.seen })?;
+        }
+        Ok(())
+    }
+
+    /// Finishes the file.
+    pub(crate) fn finish(self) -> Result<(), RunError> {
+        match self {
+            RequestRows::Completed(rows) => rows.finish()?,
+            RequestRows::Seen(rows, _) => rows.finish()?,
+        };
+        Ok(())
+    }
+}
