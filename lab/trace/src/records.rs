@@ -78,9 +78,7 @@ pub(super) struct Records {
     stacked: u64,
     cut_off: u64,
     /// Devices met while no request has passed the filter, for the error message.
-    refused: Vec<Vec<u8>>,
-    /// The names of all of those.
-    all_refused: BTreeSet<Vec<u8>>,
+    refused: Refused,
     passed: bool,
 }
 
@@ -162,8 +160,7 @@ impl Records {
             filtered: 0,
             stacked: 0,
             cut_off: 0,
-            refused: Vec::new(),
-            all_refused: BTreeSet::new(),
+            refused: Refused::default(),
             passed: false,
         })
     }
@@ -248,12 +245,8 @@ impl Records {
             if let Some(filter) = &self.filter {
                 if device != filter {
                     self.filtered += 1;
-                    const SHOWN: usize = 8;
-                    if !self.passed && !self.all_refused.contains(device) {
-                        self.all_refused.insert(device.to_vec());
-                        if self.refused.len() < SHOWN {
-                            self.refused.push(device.to_vec());
-                        }
+                    if !self.passed {
+                        self.refused.add(device);
                     }
                     continue;
                 }
@@ -296,12 +289,7 @@ impl Records {
                 format!("no request in it; legal is at least one line `{}`", self.recognition.format.shape()),
             );
         };
-        let seen: Vec<_> = self.refused.iter().map(|d| quote(d)).collect();
-        let more = match self.all_refused.len() - seen.len() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        error(place, format!("no request of device {}; the trace has {}{more}", quote(filter), seen.join(", ")))
+        error(place, format!("no request of device {}; the trace has {}", quote(filter), self.refused.listed()))
     }
 
     /// Counts of what was read so far, over all passes.
@@ -324,6 +312,38 @@ impl Records {
     /// The names of the devices met so far, in the order of [`Record::device`].
     pub fn devices(&self) -> &[Vec<u8>] {
         &self.devices.names
+    }
+}
+
+/// Devices that were not asked for.
+#[derive(Default)]
+struct Refused {
+    /// The first of them, in their order in the file.
+    first: Vec<Vec<u8>>,
+    all: BTreeSet<Vec<u8>>,
+}
+
+impl Refused {
+    /// How many are named.
+    const NAMED: usize = 8;
+
+    fn add(&mut self, device: &[u8]) {
+        if self.all.contains(device) {
+            return;
+        }
+        self.all.insert(device.to_vec());
+        if self.first.len() < Refused::NAMED {
+            self.first.push(device.to_vec());
+        }
+    }
+
+    /// The first of them by name, and how many more there are.
+    fn listed(&self) -> String {
+        let named: Vec<String> = self.first.iter().map(|device| quote(device)).collect();
+        match self.all.len() - named.len() {
+            0 => named.join(", "),
+            more => format!("{} and {more} more", named.join(", ")),
+        }
     }
 }
 
