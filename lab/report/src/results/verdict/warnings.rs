@@ -3,6 +3,8 @@
 use super::cases::{self, BEYOND, Case};
 use super::effects::{TOLERANCE, WIDE};
 use super::{Rule, Warning, units};
+use flashlane_outputs::shown::counted;
+
 use crate::results::flow_stats::{FlowStats, ResponseStats};
 use crate::results::format::{count, number, share, time};
 use crate::results::slowdowns::OverloadStats;
@@ -110,7 +112,10 @@ fn overloaded(summary: &Summary) -> Vec<String> {
         let times = overload.offered_iops.map_or(f64::INFINITY, |offered| offered / overload.served_iops);
         found.push((times, text));
     }
-    gravest(found, |more| format!("{more} more flows overload the drive under some scheduler"))
+    gravest(found, |more| {
+        let overload = if more == 1 { "overloads" } else { "overload" };
+        format!("{} {overload} the drive under some scheduler", counted(more, "more flow"))
+    })
 }
 
 /// The texts of what was found, with how grave each is; of more than [`NAMED`] the gravest ones and what `more` says of the others.
@@ -128,8 +133,9 @@ fn gravest(mut found: Vec<(f64, String)>, more: impl Fn(usize) -> String) -> Vec
 fn rejected(summary: &Summary) -> Option<String> {
     let worst = summary.schedulers.iter().max_by_key(|run| run.total.rejected)?;
     let (refused, issued) = (worst.total.rejected, worst.total.issued);
-    (refused > 0)
-        .then(|| format!("{} of {} requests were rejected and are in no figure", count(refused), count(issued)))
+    let were = if refused == 1 { "was rejected and is" } else { "were rejected and are" };
+    let issued = if issued == 1 { "1 request".to_owned() } else { format!("{} requests", count(issued)) };
+    (refused > 0).then(|| format!("{} of {issued} {were} in no figure", count(refused)))
 }
 
 /// Writes went past an SLC cache that nothing empties.
@@ -173,7 +179,7 @@ fn identical_texts(groups: &[Vec<&str>]) -> Vec<String> {
         (names.len() as f64, text)
     };
     gravest(groups.iter().map(text).collect(), |more| {
-        format!("{more} more groups of schedulers gave identical results")
+        format!("{} of schedulers gave identical results", counted(more, "more group"))
     })
 }
 
@@ -225,7 +231,7 @@ fn alone_runs(summary: &Summary) -> Vec<String> {
             found.push((most.0 / least.0, text));
         }
     }
-    gravest(found, |more| format!("slowdowns of {more} more flows are against different alone runs, too"))
+    gravest(found, |more| format!("slowdowns of {} are against different alone runs, too", counted(more, "more flow")))
 }
 
 /// `a`, `a and b`, `a, b and c`; of many names the first, and how many more there are.
