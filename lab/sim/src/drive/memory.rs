@@ -21,7 +21,7 @@ const PAGES_PER_REQUEST: u64 = 256;
 /// The most pages that garbage collection moves for each page written, in a drive that collects all the time.
 const MOVES_PER_WRITE: u64 = 4;
 /// Memory of a run apart from its device: sources, file buffers, figures of the device.
-const RUN_BASE: u64 = 6 << 20;
+const RUN_BASE: u64 = 8 << 20;
 /// FlowStats of one flow, with its histograms.
 const FLOW_FIGURES: u64 = 160 << 10;
 
