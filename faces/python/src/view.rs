@@ -237,7 +237,7 @@ fn units_held(board: &Board, request: u32) -> i64 {
     let has_unit = |txn: &&Transaction| match txn.stage {
         Stage::InService => true,
         Stage::Waiting => txn.queue != board.unplaced(),
-        Stage::Held | Stage::Free => false,
+        Stage::Held | Stage::Cancelled | Stage::Free => false,
     };
     let transactions = board.transactions_of(request).map(|txn| board.txn(txn));
     let units: BTreeSet<u16> = transactions.filter(has_unit).map(|txn| txn.unit.0).collect();

@@ -142,6 +142,11 @@ impl Keys {
         Keys(serde_json::to_value(device).expect("plain values with text keys always have a JSON form"))
     }
 
+    /// The keys that there are.
+    fn given(&self) -> Vec<&'static Key> {
+        Device::keys().filter(|key| self.get(key.path).is_some()).collect()
+    }
+
     /// The value of `table.key`.
     fn get(&self, path: &str) -> Option<&Value> {
         let (table, key) = path.split_once('.')?;
@@ -150,15 +155,15 @@ impl Keys {
 }
 
 impl Rule {
-    /// The keys that have an effect only by it.
-    fn keys(&self) -> impl Iterator<Item = &'static Key> {
-        let need = self.need;
-        Device::keys().filter(move |key| key.needs.contains(&need))
+    /// Whether a key has an effect only by it.
+    fn is_of(&self, key: &Key) -> bool {
+        key.needs.contains(&self.need)
     }
 
-    /// Its keys that the scenario gives over a preset to no effect.
-    fn broken(&self, user: &Keys, complete: &Device) -> Vec<&'static str> {
-        let given: Vec<(&Key, &Value)> = self.keys().filter_map(|key| Some((key, user.get(key.path)?))).collect();
+    /// Those of the keys `given` over a preset that have no effect.
+    fn broken(&self, user: &Keys, given: &[&'static Key], complete: &Device) -> Vec<&'static str> {
+        let own = given.iter().filter(|key| self.is_of(key));
+        let given: Vec<(&Key, &Value)> = own.filter_map(|key| Some((*key, user.get(key.path)?))).collect();
         if given.is_empty() || (self.is_met)(complete) {
             return Vec::new();
         }
@@ -180,8 +185,9 @@ impl Rule {
 /// Refuses the keys of `user` that have no effect in the `complete` device, but for those that it switches off itself.
 pub(super) fn check(user: &Device, complete: &Device) -> Result<(), KeyError> {
     let user = Keys::of(user);
+    let given = user.given();
     for rule in RULES.iter().filter(|rule| !rule.is_switched(&user)) {
-        if let Some(key) = rule.broken(&user, complete).first() {
+        if let Some(key) = rule.broken(&user, &given, complete).first() {
             let value = user.get(key).map(shown).unwrap_or_default();
             return Err(KeyError::new(
                 format!("device.{key}"),
@@ -205,12 +211,13 @@ pub(super) fn warnings(
     complete: impl FnOnce() -> Result<Device, KeyError>,
 ) -> Result<Vec<String>, KeyError> {
     let (user, run) = (Keys::of(&document.device), &document.run);
-    let is_asked = |rule: &&Rule| rule.keys().any(|key| user.get(key.path).is_some());
+    let given = user.given();
+    let is_asked = |rule: &&Rule| given.iter().any(|key| rule.is_of(key));
     let rules: Vec<&Rule> = RULES.iter().filter(is_asked).collect();
     let is_entry = run.response_from == Some(ResponseFrom::Entry);
     let complete = if is_entry || !rules.is_empty() { complete()? } else { Device::default() };
     let of_device = rules.iter().filter_map(|rule| {
-        let broken = rule.broken(&user, &complete);
+        let broken = rule.broken(&user, &given, &complete);
         let keys: Vec<String> = broken.iter().map(|key| format!("device.{key}")).collect();
         sentence(&keys, rule.with)
     });

@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn rates_are_of_those_that_change_results() {
-        let all = operators::find("a.rs", "fn f() -> u8 { g(a < b, a <= b, a == b, a != b, a > b) }").unwrap();
+        let all = operators::find("engine/core/src/a.rs", "fn f() -> u8 { g(a < b, a <= b, a == b, a != b, a > b) }")
+            .unwrap();
         let change = |mean| Some(Change { scenario: "s".into(), scenarios: 2, mean, how: "figures".into() });
         let detection = |stored| Some(Detection { suite: "core lib".into(), test: "t".into(), hung: false, stored });
         let result = |change, detection| MutantResult { change, detection, seconds: 1.0 };
@@ -173,10 +174,10 @@ mod tests {
             result(None, None),
         ];
         let pairs: Vec<(&Mutant, MutantResult)> = all.iter().zip(results).collect();
-        let unshown = operators::find("a.rs", "fn h() -> u8 { g(a < b) }").unwrap();
+        let unshown = operators::find("engine/core/src/a.rs", "fn h() -> u8 { g(a < b) }").unwrap();
         let text = text(&pairs, &[&unshown[0]], &places(&all));
-        assert!(text.contains("| a.rs | 6 | 1 | 1 | 1 | 3 | 1 | 1 | 1 | 33 % | 67 % |"), "{text}");
-        assert!(text.contains("| a.rs, 5 | 6 | 1 | 1 | 1 | 3 | 1 | 1 | 1 | 33 % | 67 % |"), "{text}");
+        assert!(text.contains("| engine/core/src/a.rs | 6 | 1 | 1 | 1 | 3 | 1 | 1 | 1 | 33 % | 67 % |"), "{text}");
+        assert!(text.contains("| core, 5 | 6 | 1 | 1 | 1 | 3 | 1 | 1 | 1 | 33 % | 67 % |"), "{text}");
         assert!(
             text.contains("6 mutants: 3 change results, 1 of them caught (33 %), 2 with stored results (67 %)"),
             "{text}"
