@@ -5,7 +5,7 @@
 //! less. Not included: up to 31 MB for each run at a time for comparing requests one by one, requests that queue when more arrive than
 //! the device can serve, and the maps of a plane for each thread beyond the first that makes a replayed state. Must never know the machine.
 
-use flashlane_core::Op;
+use flashlane_core::{Op, Time};
 use flashlane_ssd::config::Precondition;
 
 use super::prepare::{Prepared, needs_responses, tasks};
@@ -18,6 +18,8 @@ const SMALL_PAGE: u64 = 4096;
 /// Logical pages of a drive per request above which a run touches so little of the page map that huge pages do not pay:
 /// measured, see docs/results/performance.md.
 const PAGES_PER_REQUEST: u64 = 256;
+/// A line of a trace is taken to be no longer, bytes.
+const LINE: u64 = 64;
 /// The most pages that garbage collection moves for each page written, in a drive that collects all the time.
 const MOVES_PER_WRITE: u64 = 4;
 /// Memory of a run apart from its device: sources, file buffers, figures of the device.
@@ -110,6 +112,9 @@ fn touched(prepared: &Prepared, tables: u64, most: u64) -> Result<Option<u64>, R
     let (geometry, limits) = (&prepared.config.geometry, &prepared.limits);
     let page = u64::from(geometry.page_bytes);
     let moves = if matches!(prepared.config.precondition, Precondition::Fresh) { 0 } else { MOVES_PER_WRITE };
+    if limits.requests >= most && limits.end == Time::NEVER && prepared.flows.iter().any(|plan| is_long(plan, most)) {
+        return Ok(None);
+    }
     let (mut requests, mut bytes) = (0, SMALL_PAGE * u64::from(geometry.planes()));
     for flow in 0..prepared.flows.len() {
         let mut feed = prepared.feed(flow)?;
@@ -135,6 +140,14 @@ fn touched(prepared: &Prepared, tables: u64, most: u64) -> Result<Option<u64>, R
         }
     }
     Ok((requests < most).then_some(bytes))
+}
+
+/// Whether a flow's trace has so many lines, by the size of the file, and nothing leaves some of them out: to read it would take long. Where lines
+/// are longer the bound is larger than it need be.
+fn is_long(plan: &FlowPlan, most: u64) -> bool {
+    let FlowSource::Trace(path, trace) = &plan.source else { return false };
+    let is_whole = trace.limit.is_none() && trace.offset.is_none() && trace.device.is_none() && trace.part.is_none();
+    is_whole && std::fs::metadata(path).is_ok_and(|file| file.len() / LINE >= most)
 }
 
 #[cfg(test)]
@@ -196,5 +209,23 @@ mod tests {
         assert!(with("[device]\npreset = \"flin-isca18\"\n", "", &flow("requests = 8000")), "a large drive");
         let replayed = format!("{small}[device.precondition]\nstate = \"replayed\"\n");
         assert!(!with(&replayed, "", &flow("requests = 10")), "its whole map is written before the run");
+    }
+
+    /// A long trace is not read for this: a wrong line after its head is found by the run. One of which little is taken is read as far as that.
+    #[test]
+    fn long_traces_are_told_by_their_size() {
+        let file = tempfile::Builder::new().suffix(".ascii").tempfile().expect("a temporary file");
+        let lines = |from: u64, to: u64| (from..to).map(|i| format!("{i} 0 {} 8 1\n", 8 * i)).collect::<String>();
+        let text = format!("{}wrong\n{}", lines(0, 3_000), lines(3_000, 40_000));
+        assert!(text.len() as u64 / LINE > 7_630);
+        std::fs::write(file.path(), text).expect("written");
+        let small = "scheduler = \"fcfs\"\n[device]\npreset = \"flin-isca18\"\n[device.geometry]\nblocks_per_plane = 137\n[device.ftl]\nuser_gb = 16\n";
+        let with = |keys: &str| {
+            let flow = format!("[[flow]]\ntrace = {{ path = {:?}, format = \"mqsim\"{keys} }}\n", file.path());
+            let scenario = Scenario::parse("test", format!("{small}{flow}")).expect("a scenario");
+            memory(&prepare(&scenario).expect("prepared")).map(|memory| memory.short)
+        };
+        assert!(matches!(with(""), Ok(false)) && matches!(with(", limit = 2000"), Ok(true)));
+        assert!(with(", limit = 20000").is_err(), "the wrong line is within what is taken");
     }
 }
