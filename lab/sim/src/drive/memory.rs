@@ -2,7 +2,8 @@
 //!
 //! Promises a bound: no run takes more, and it is at most 70 MB and three times what a run takes, five times where garbage collection could
 //! move pages and moves few (a test in `cli` measures). Tables count in full, unless so few requests come that what they can touch is
-//! less. Not included: up to 31 MB for each run at a time for comparing requests one by one, requests that queue when more arrive than
+//! less. Not included: up to 31 MB for each run at a time for comparing requests one by one, up to 64 MB of requests that several runs
+//! read from traces, requests that queue when more arrive than
 //! the device can serve, and the maps of a plane for each thread beyond the first that makes a replayed state. Must never know the machine.
 
 use flashlane_core::{Op, Time};

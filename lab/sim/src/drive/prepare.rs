@@ -187,7 +187,8 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     }
     let alone_of = alone_of(catalogue, &schedulers, &alone);
     let (slack, seed) = (run.slack.unwrap_or(false), scenario.seed());
-    let traces = Arc::new(Traces::new(flows.len()));
+    let several = schedulers.len() > 1 || alone.is_some() || scenario.seeds()?.is_some_and(|seeds| seeds > 1);
+    let traces = Arc::new(Traces::new(flows.len(), several));
     let kept = States::kept(state_file(scenario, &config)?);
     let names: Vec<String> = schedulers.iter().map(|(name, _)| name.clone()).collect();
     let mut changes = Changes::of(scenario, &config, &common, &names)?;

@@ -97,8 +97,10 @@ impl Counted {
 }
 
 impl Traces {
-    pub(crate) fn new(flows: usize) -> Traces {
-        Traces { flows: (0..flows).map(|_| Arc::default()).collect(), left: Arc::new(AtomicUsize::new(KEPT_BYTES)) }
+    /// Those of so many flows. Requests are kept only if `several` runs read them.
+    pub(crate) fn new(flows: usize, several: bool) -> Traces {
+        let bytes = if several { KEPT_BYTES } else { 0 };
+        Traces { flows: (0..flows).map(|_| Arc::default()).collect(), left: Arc::new(AtomicUsize::new(bytes)) }
     }
 
     /// A reader of a flow's trace; `None` if it has none.

@@ -18,7 +18,7 @@ fn trace(suffix: &str, lines: &str, keys: &str) -> (tempfile::NamedTempFile, Flo
 const ANYTHING: &str = "order = \"clamp\", beyond = \"reject\"";
 
 fn traces(bytes: usize) -> Traces {
-    Traces { left: Arc::new(AtomicUsize::new(bytes)), ..Traces::new(1) }
+    Traces { left: Arc::new(AtomicUsize::new(bytes)), ..Traces::new(1, true) }
 }
 
 fn open(traces: &Traces, plan: &FlowPlan) -> TraceReader {
@@ -119,4 +119,12 @@ fn the_number_of_requests_is_estimated_and_then_known() {
     assert!((1..4_000_000).contains(&reader.expected()), "{}", reader.expected());
     let (found, ..) = read(reader);
     assert_eq!(open(&traces, &plan).expected(), 1 + found.len() as u64);
+}
+
+/// One run alone keeps nothing: nobody would read it.
+#[test]
+fn one_run_keeps_nothing() {
+    let ((_file, plan), traces) = (trace(".ascii", &lines(20), ANYTHING), Traces::new(1, false));
+    read(open(&traces, &plan)).1.expect("sound");
+    assert!(matches!(&*lock(&traces.flows[0]), Slot::Closed));
 }
