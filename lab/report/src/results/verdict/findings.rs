@@ -336,12 +336,12 @@ impl<'a> Judged<'a> {
         if starves {
             let (before, path) = self.cases[case].figures(self.summary, self.baseline)?;
             finding.figures.push(Figure { path: format!("{path}/requests"), value: before.requests as f64 });
-            let of =
-                |flow: usize| (&self.summary.schedulers[run].flows[flow].figures, format!("/flows/{flow}/figures"));
-            let (own, path) = self.cases[case].flow.map_or_else(|| of(0), of);
-            finding
-                .figures
-                .push(Figure { path: format!("/schedulers/{run}{path}/warm_up"), value: own.warm_up as f64 });
+            let result = &self.summary.schedulers[run];
+            let (own, path) = match self.cases[case].flow {
+                Some(flow) => (&result.flows[flow].figures, format!("/schedulers/{run}/flows/{flow}/figures/warm_up")),
+                None => (&result.total, format!("/schedulers/{run}/total/warm_up")),
+            };
+            finding.figures.push(Figure { path, value: own.warm_up as f64 });
         }
         finding.changes.clone_from(changes);
         if kind == FindingKind::Wins {

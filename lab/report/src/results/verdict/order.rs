@@ -1,6 +1,6 @@
 //! Which findings are on the first screen: at most twelve, those first that no user may miss.
 
-use super::finding::{Finding, FindingKind};
+use super::finding::{Change, Finding, FindingKind};
 
 /// Findings on the first screen.
 pub(super) const LINES: usize = 12;
@@ -40,16 +40,14 @@ const SHARING: usize = 2;
 /// Leaves at most [`LINES`] findings on the first screen; their order stays.
 pub(super) fn choose(found: &mut [Finding], winner: &str) {
     let shown: Vec<usize> = (0..found.len()).filter(|&number| found[number].is_on_first_screen).collect();
-    let is_loss = |number: &usize| is_loss(&found[*number]);
     let of_winner = |number: &usize| found[*number].scheduler.as_deref() == Some(winner);
     let size = |number: usize| found[number].size;
     let mut by_size = shown.clone();
     by_size.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
-    let by_size_of = |wanted: &dyn Fn(&usize) -> bool| by_size.iter().copied().find(wanted);
-    let mut first = vec![by_size_of(&is_loss), by_size_of(&|number| is_loss(number) && of_winner(number))];
+    let mut first = vec![largest_loss(found, &shown, |_| true), largest_loss(found, &shown, &of_winner)];
     let is_win = |number: &usize| matches!(found[*number].kind, FindingKind::Wins | FindingKind::ReferenceWins);
     first.push(shown.iter().copied().find(is_win));
-    let others_loss = shown.iter().copied().find(|number| is_loss(number) && !of_winner(number));
+    let others_loss = shown.iter().copied().find(|number| loss(&found[*number]).is_some() && !of_winner(number));
     let (mut tenants, mut large, mut explained, mut sharing) = (0, 0, 0, 0);
     // Of `count` the first `most` have this rank.
     let up_to = |count: &mut usize, most: usize, rank: Rank, beyond: Rank| {
@@ -106,8 +104,24 @@ pub(super) fn choose(found: &mut [Finding], winner: &str) {
     }
 }
 
-/// Whether some requests are served worse, be it in one measure of several.
-fn is_loss(finding: &Finding) -> bool {
-    let is_worse = finding.changes.iter().any(|change| change.factor < 1.0);
-    finding.kind == FindingKind::Starves || is_worse && finding.kind != FindingKind::WriteAmplification
+/// Of these findings the one with the largest loss, of equals the first.
+fn largest_loss(found: &[Finding], among: &[usize], wanted: impl Fn(&usize) -> bool) -> Option<usize> {
+    let losses = among.iter().copied().filter(wanted).filter_map(|number| Some((number, loss(&found[number])?)));
+    losses.reduce(|most, next| if next.1 > most.1 { next } else { most }).map(|(number, _)| number)
+}
+
+/// How many times worse some requests are served, be it in one measure beside gains in others; `None` if nothing is worse.
+fn loss(finding: &Finding) -> Option<f64> {
+    match finding.kind {
+        FindingKind::Starves => Some(finding.size),
+        FindingKind::Wins
+        | FindingKind::ReferenceWins
+        | FindingKind::Gains
+        | FindingKind::Pays
+        | FindingKind::PartPays
+        | FindingKind::PartSlower => {
+            finding.changes.iter().filter(|change| change.factor < 1.0).map(Change::size).reduce(f64::max)
+        }
+        _ => None,
+    }
 }

@@ -160,3 +160,21 @@ fn decisions_that_each_bring_it_are_named() {
         assert!(text.ends_with(end), "{text}");
     }
 }
+
+/// A finding that gains much and loses little is no large loss: the largest one is on a full screen.
+#[test]
+fn the_largest_loss_is_the_largest_by_what_is_lost() {
+    let summary = two_flows(&[("fcfs", 100, 20), ("mine", 10, 30)]);
+    let of = |kind: FindingKind, scheduler: &str, factors: &[f64]| {
+        let change = only(&summary, FindingKind::Wins).changes[0].clone();
+        let changes: Vec<Change> = factors.iter().map(|&factor| Change { factor, ..change.clone() }).collect();
+        let size = changes.iter().map(Change::size).fold(1.0, f64::max);
+        Finding { kind, scheduler: Some(scheduler.into()), changes, size, ..Finding::new(kind) }
+    };
+    let mut found = vec![of(FindingKind::Wins, "mine", &[30.0, 0.93])];
+    found.extend((0..20).map(|_| of(FindingKind::Gains, "mine", &[20.0, 0.94])));
+    found.extend([of(FindingKind::Pays, "other", &[0.9]), of(FindingKind::Pays, "slow", &[0.6])]);
+    order::choose(&mut found, "mine");
+    assert!(found.last().is_some_and(|pays| pays.is_on_first_screen), "slow is 1.7 times slower");
+    assert_eq!(found.iter().filter(|one| one.is_on_first_screen).count(), 12);
+}
