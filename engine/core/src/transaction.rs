@@ -162,7 +162,7 @@ pub mod tag {
     /// Of a request, not of its transactions: one of them was dispatched before one of an older request that waited at the same
     /// unit and could have gone (model 0.7).
     pub const OVERTOOK: u8 = 16;
-    /// Of a write that nobody waits for any more: its page was trimmed.
+    /// Of a write whose page was trimmed: no request waits for its end.
     pub const TRIMMED: u8 = 32;
     /// Of a request, not of its transactions: it is a write with FUA.
     pub const FUA: u8 = 64;

@@ -55,7 +55,7 @@ pub(crate) const PLAIN: Answers = Answers {
     cancel: "keep",
 };
 
-/// What a scheduler leaves open whose source is about no garbage collection.
+/// What a scheduler leaves open if its paper says nothing about garbage collection.
 const OPEN_COLLECT: &[Question] = &[Question::Collect];
 
 /// Slacker's baseline; its systems change what they differ in. That nothing interrupts a collection is what the paper says of its drive, not

@@ -39,7 +39,7 @@ pub struct Rust {
     tests: Vec<RangeInclusive<usize>>,
 }
 
-/// The name of the folder of the crate whose source a path is: `ssd` of `engine/ssd/src/flash/bus.rs`.
+/// The crate to which a source file belongs, by the name of its folder: `ssd` for `engine/ssd/src/flash/bus.rs`.
 pub fn crate_of(path: &str) -> Option<&str> {
     path.split_once("/src/")?.0.rsplit('/').next()
 }

@@ -1,4 +1,4 @@
-//! A unit whose planes are being collected, for the tests of collect answers.
+//! What the tests of collect answers share: a unit with a collection under way in each of its planes.
 
 use flashlane_core::UnitId;
 use flashlane_core::decide::{Collect, GcPrecedence};

@@ -188,7 +188,7 @@ impl Device {
         }
     }
 
-    /// A write with FUA, whose page is in the buffer, waits for the programs that must end before the flash has it.
+    /// A write with FUA waits for the programs that bring its page, which is in the buffer, to the flash.
     #[cold]
     pub(super) fn waits_for_page(&mut self, slot: RequestSlot, lpn: Lpn) {
         let (Some(durability), Some(buffer)) = (&mut self.durability, &self.buffer) else { return };
