@@ -44,7 +44,7 @@ pub(super) fn choose(found: &mut [Finding], winner: &str) {
     let size = |number: usize| found[number].size;
     let mut by_size = shown.clone();
     by_size.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
-    let mut first = vec![largest_loss(found, &shown, |_| true), largest_loss(found, &shown, &of_winner)];
+    let mut first = vec![largest_loss(found, &shown, |_| true), largest_loss(found, &shown, of_winner)];
     let is_win = |number: &usize| matches!(found[*number].kind, FindingKind::Wins | FindingKind::ReferenceWins);
     first.push(shown.iter().copied().find(is_win));
     let others_loss = shown.iter().copied().find(|number| loss(&found[*number]).is_some() && !of_winner(number));
