@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::divisor::Divisor;
 use crate::id::{ChannelId, PlaneId, UnitId};
-use crate::units::Lpn;
+use crate::units::{Lpn, Ppa};
 
 /// Numbers of channels, chips, dies, planes, blocks and pages, each per parent, and the sizes of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +25,9 @@ pub struct Geometry {
     pub page_bytes: u32,
     /// Spare bytes of a page (ECC, metadata).
     pub metadata_bytes: u32,
+    /// Pages of a row, which one array operation of a plane reads or programs: consecutive ones of a block. 1 where each page is one of its own;
+    /// more where the map has smaller units than the flash has pages, or a plane stands for all planes of a die.
+    pub slots: u32,
     /// Whether the chip or the die owns the queues and is busy as a whole (D-FLN-01).
     pub unit: UnitKind,
 }
@@ -69,6 +72,11 @@ impl Geometry {
     /// Physical pages in a plane.
     pub const fn pages_per_plane(&self) -> u32 {
         self.blocks_per_plane * self.pages_per_block
+    }
+
+    /// The row that a physical page lies in, by its number in the plane.
+    pub const fn row_of(&self, page: Ppa) -> u32 {
+        page.0 / self.slots
     }
 
     /// Raw capacity in bytes, spare bytes not counted.
@@ -228,6 +236,7 @@ mod tests {
             pages_per_block: 256,
             page_bytes: 8192,
             metadata_bytes: 448,
+            slots: 1,
             unit: UnitKind::Chip,
         }
     }

@@ -88,6 +88,7 @@ fn geometry(device: &Device) -> Result<Geometry, KeyError> {
         pages_per_block: key!(device.geometry.pages_per_block),
         page_bytes: key!(device.geometry.page_bytes),
         metadata_bytes: key!(device.geometry.metadata_bytes),
+        slots: 1,
         unit: key!(device.geometry.unit).0,
     };
     let counts = [

@@ -240,6 +240,7 @@ mod tests {
             pages_per_block: 8,
             page_bytes: 4_096,
             metadata_bytes: 0,
+            slots: 1,
             unit: UnitKind::Chip,
         };
         let mut lengths = QueueLengths::new(geometry, 0, 3 * STEP_NS);

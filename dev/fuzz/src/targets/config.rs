@@ -190,6 +190,7 @@ fn geometry(u: &mut Unstructured) -> Result<Geometry> {
         pages_per_block: small(u, 1..=512)?,
         page_bytes: small(u, 1..=32)?.saturating_mul(512),
         metadata_bytes: small(u, 0..=512)?,
+        slots: 1,
         unit: if u.arbitrary()? { UnitKind::Chip } else { UnitKind::Die },
     })
 }

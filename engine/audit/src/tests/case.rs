@@ -66,6 +66,7 @@ pub fn config() -> Config {
         pages_per_block: 4,
         page_bytes: 4096,
         metadata_bytes: 128,
+        slots: 1,
         unit: UnitKind::Chip,
     });
     let array = |ns| Latency::Constant(Duration::from_ns(ns));

@@ -21,6 +21,7 @@ pub(crate) fn board(dies: u32, planes: u32) -> Board {
         pages_per_block: 16,
         page_bytes: 4096,
         metadata_bytes: 0,
+        slots: 1,
         unit: UnitKind::Chip,
     };
     let us = Duration::from_us;

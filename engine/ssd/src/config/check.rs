@@ -59,6 +59,7 @@ impl Config {
             return Err(error("geometry.page_bytes", g.page_bytes, "a multiple of 512"));
         }
         range("geometry.metadata_bytes", g.metadata_bytes as u64, 0, g.page_bytes as u64)?;
+        range("geometry.slots", g.slots as u64, 1, 1)?;
         range("units on a channel (chips, or chips times dies)", g.units_per_channel() as u64, 1, 64)?;
         range("planes of a unit", g.planes_per_unit() as u64, 1, 64)?;
         range("planes of the device", g.planes() as u64, 1, 1 << 15)?;

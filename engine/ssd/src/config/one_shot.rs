@@ -12,9 +12,14 @@ impl Config {
         self.nand.one_shot_pages > 1 && self.slc.as_ref().is_none_or(|slc| slc.full == FullCache::Direct)
     }
 
-    /// Valid pages with which a full block is no victim: fewer, and its moves leave at least a page; with one-shot programs, a wordline.
+    /// Pages that one program of native cells writes: those of all rows of a wordline.
+    pub fn pages_of_a_program(&self) -> u32 {
+        self.nand.one_shot_pages * self.geometry.slots
+    }
+
+    /// Valid pages with which a full block is no victim: fewer, and its moves leave at least what one program writes.
     pub fn pages_that_fill_a_block(&self) -> u32 {
-        self.geometry.pages_per_block - (self.nand.one_shot_pages - 1)
+        self.geometry.pages_per_block - (self.pages_of_a_program() - 1)
     }
 
     pub(super) fn check_one_shot(&self) -> Result<(), ConfigError> {

@@ -54,7 +54,7 @@ impl Wordlines {
     pub(super) fn of(config: &Config, policy: &Policy) -> Option<Wordlines> {
         let lists = if policy.known.binds_at_dispatch { 1 } else { config.geometry.planes() };
         config.gathers_wordlines().then(|| Wordlines {
-            pages: config.nand.one_shot_pages as usize,
+            pages: config.pages_of_a_program() as usize,
             wait: config.nand.one_shot_wait,
             lists: alloc::vec![Gathered::default(); lists as usize],
             any_awaited: false,

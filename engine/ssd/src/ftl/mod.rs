@@ -107,7 +107,7 @@ impl Ftl {
             cache: None,
             retries: Retries::of(config),
             has_slc: false,
-            wordline: config.nand.one_shot_pages,
+            wordline: config.pages_of_a_program(),
             victim_below: config.pages_that_fill_a_block(),
             totals: FtlTotals::default(),
         }

@@ -106,6 +106,7 @@ mod tests {
             pages_per_block,
             page_bytes: 4096,
             metadata_bytes: 0,
+            slots: 1,
             unit: UnitKind::Die,
         }
     }

@@ -26,7 +26,7 @@ pub(super) struct GatheredMoves {
 impl GatheredMoves {
     /// None, of a device of `config`, if that has one-shot programs.
     pub(super) fn of(config: &Config) -> Option<GatheredMoves> {
-        let wordline = config.nand.one_shot_pages as usize;
+        let wordline = config.pages_of_a_program() as usize;
         (wordline > 1)
             .then(|| GatheredMoves { wordline, units: alloc::vec![Vec::new(); config.geometry.units() as usize] })
     }

@@ -281,6 +281,7 @@ mod tests {
             pages_per_block: 16,
             page_bytes: 8192,
             metadata_bytes: 448,
+            slots: 1,
             unit: UnitKind::Chip,
         };
         let plain = Config::plain(geometry);

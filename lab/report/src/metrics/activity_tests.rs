@@ -17,6 +17,7 @@ fn geometry(channels: u32, chips: u32, dies: u32) -> Geometry {
         pages_per_block: 4,
         page_bytes: 4_096,
         metadata_bytes: 0,
+        slots: 1,
         unit: UnitKind::Die,
     }
 }

@@ -125,6 +125,7 @@ pub(super) fn activity(seed: u64) -> Activity {
         pages_per_block: 8,
         page_bytes: 4_096,
         metadata_bytes: 0,
+        slots: 1,
         unit: UnitKind::Die,
     };
     let mut activity = Activity::new(geometry);

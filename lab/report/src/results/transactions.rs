@@ -139,6 +139,7 @@ mod tests {
             pages_per_block: 8,
             page_bytes: 4_096,
             metadata_bytes: 0,
+            slots: 1,
             unit: UnitKind::Chip,
         }
     }

@@ -115,10 +115,12 @@ fn of_drive(config: &Config) -> String {
         0 => String::new(),
         blocks => format!("blocks always in SLC mode: {blocks}\n"),
     };
+    // Not named where rows are pages, so that files from before there were others stay good.
+    let geometry = format!("{geometry:#?}").replace("    slots: 1,\n", "");
     format!(
         "seed: {seed}
 {precondition:#?}
-{geometry:#?}
+{geometry}
 {ftl:#?}
 {map}{static_blocks}{gc:#?}
 "

@@ -19,6 +19,7 @@ fn board(slots: u32) -> Board {
         pages_per_block: 4,
         page_bytes: 4096,
         metadata_bytes: 0,
+        slots: 1,
         unit: UnitKind::Die,
     };
     Board::new(Facts::plain(geometry), 1)

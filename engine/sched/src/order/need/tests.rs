@@ -28,6 +28,7 @@ fn board(chips: u32, priorities: u8) -> Board {
         pages_per_block: 16,
         page_bytes: 4096,
         metadata_bytes: 0,
+        slots: 1,
         unit: UnitKind::Chip,
     };
     let cycles = |n| Duration::from_ns(n * CYCLE);

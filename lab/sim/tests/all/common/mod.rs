@@ -24,6 +24,7 @@ pub fn table1(channels: u32, chips: u32) -> Config {
         pages_per_block: 128,
         page_bytes: 8192,
         metadata_bytes: 448,
+        slots: 1,
         unit: UnitKind::Chip,
     })
 }

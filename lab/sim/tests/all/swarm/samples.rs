@@ -53,6 +53,7 @@ pub fn geometry(random: &mut RandomStream) -> Geometry {
         pages_per_block: random.one_of(&[1, 2, 3, 8, 16, 16, 32]),
         page_bytes: random.one_of(&[512, 4096, 4096, 8192, 16384, 1536]),
         metadata_bytes: random.one_of(&[0, 112, 448]),
+        slots: 1,
         unit: random.one_of(&[UnitKind::Chip, UnitKind::Die]),
     }
 }

@@ -20,6 +20,7 @@ pub fn geometry(channels: u32, chips_per_channel: u32) -> Geometry {
         pages_per_block: 16,
         page_bytes: 4096,
         metadata_bytes: 0,
+        slots: 1,
         unit: UnitKind::Die,
     }
 }
