@@ -57,7 +57,7 @@ impl Ages {
             judges: false,
             knows_writes: false,
             reads_first: config.ftl.read_modify_write || config.mapping.is_some(),
-            gathers: config.nand.one_shot_pages > 1,
+            gathers: config.nand.one_shot_pages * config.geometry.slots > 1,
             fetches_entries: config.mapping.is_some(),
             binds_late: false,
             planes_per_unit: config.geometry.planes_per_unit(),

@@ -76,7 +76,7 @@ impl Choice {
             blocks_per_plane: blocks,
             native_blocks: blocks - config.slc.as_ref().map_or(0, |slc| slc.static_blocks),
             pages_per_block: config.geometry.pages_per_block,
-            below: config.geometry.pages_per_block + 1 - config.nand.one_shot_pages,
+            below: config.geometry.pages_per_block + 1 - config.nand.one_shot_pages * config.geometry.slots,
             planes: vec![Plane { fills: blocks.into(), free: None, changed: false }; planes as usize],
             ages: (0..ages).map(age).collect(),
             changed: Vec::new(),

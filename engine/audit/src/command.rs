@@ -132,6 +132,7 @@ impl Command {
         };
         // The first page of its wordline has been compared with the other planes.
         let is_further = self.members.iter().any(continues);
+        let together = if self.op == FlashOp::Program { wordline } else { geometry.slots };
         self.planes += usize::from(!is_further);
         for other in &self.members {
             let fault = match (other.slot == slot, other.die == member.die) {
@@ -139,7 +140,7 @@ impl Command {
                 (true, _) => Some(Rule::PlaneOnce),
                 (_, true) if !can.multi_plane => Some(Rule::MultiPlane),
                 (_, false) if !can.multi_die => Some(Rule::MultiDie),
-                (_, true) if same_page && !is_further && other.offset / wordline != offset / wordline => {
+                (_, true) if same_page && !is_further && other.offset / together != offset / together => {
                     Some(Rule::SamePage)
                 }
                 _ => None,

@@ -37,7 +37,8 @@ impl Entries {
     pub(super) fn new(config: &Config, knows_copies: bool) -> Option<Entries> {
         let mapping = config.mapping?;
         let (pages, page_bytes) = (config.ftl.logical_pages, config.geometry.page_bytes.into());
-        let held = knows_copies.then(|| Held::new(&mapping, pages, page_bytes, config.nand.one_shot_pages > 1));
+        let gathers = config.nand.one_shot_pages * config.geometry.slots > 1;
+        let held = knows_copies.then(|| Held::new(&mapping, pages, page_bytes, gathers));
         Some(Entries {
             logical_pages: config.ftl.logical_pages,
             entries_per_page: mapping.entries_per_page,

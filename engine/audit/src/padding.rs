@@ -59,8 +59,9 @@ impl Padding {
     /// For a device of `config`, if it gathers pages of the buffer.
     pub(super) fn new(config: &Config) -> Option<Padding> {
         let folds = config.slc.as_ref().is_some_and(|slc| slc.full == FullCache::Fold);
-        (config.nand.one_shot_pages > 1 && !folds).then(|| Padding {
-            wordline: config.nand.one_shot_pages,
+        let wordline = config.nand.one_shot_pages * config.geometry.slots;
+        (wordline > 1 && !folds).then(|| Padding {
+            wordline,
             wait: config.nand.one_shot_wait,
             loses: config.buffer.as_ref().is_some_and(Buffer::is_volatile),
             has_cache: config.slc.is_some(),

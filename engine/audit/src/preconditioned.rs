@@ -28,6 +28,8 @@ pub struct Preconditioned {
     /// By place in the stripe, the plane; and the other way round.
     planes: Vec<PlaneId>,
     positions: Vec<u32>,
+    /// Pages of a row: as many consecutive ones go to a plane before the next has its turn.
+    slots: u32,
     pages_per_block: u32,
     /// `before[b]`: how many pages of a plane hold data in its blocks `0..b`, on a drive where every page of the last block in use holds data.
     before: Vec<u32>,
@@ -49,7 +51,7 @@ impl Preconditioned {
             Precondition::Replayed { .. } => return None,
         };
         let translation = config.mapping.map_or(0, |mapping| data.div_ceil(mapping.entries_per_page));
-        let of_plane = (data + translation).div_ceil(count);
+        let of_plane = share(data + translation, 0, count, geometry.slots);
         let (valid, full_blocks, open) = if config.precondition == Precondition::Steady {
             let in_slc_mode = config.slc.as_ref().map_or(0, |slc| slc.static_blocks);
             let full_blocks = geometry.blocks_per_plane - in_slc_mode - 1 - config.gc.start_blocks;
@@ -60,7 +62,8 @@ impl Preconditioned {
             (blocks, of_plane / pages, vec![of_plane % pages; count as usize])
         };
         // With one-shot programs a wordline that was begun before the run is given up.
-        let open = open.into_iter().map(|written| written.next_multiple_of(config.nand.one_shot_pages)).collect();
+        let program = config.nand.one_shot_pages * geometry.slots;
+        let open = open.into_iter().map(|written| written.next_multiple_of(program)).collect();
         let mut before = vec![0];
         for valid in valid {
             before.push(before[before.len() - 1] + valid);
@@ -76,6 +79,7 @@ impl Preconditioned {
             translation,
             planes,
             positions,
+            slots: geometry.slots,
             pages_per_block: pages,
             before,
             full_blocks,
@@ -102,7 +106,8 @@ impl Formula for Preconditioned {
             _ => return None,
         };
         let count = self.planes.len() as u32;
-        let (of_plane, position) = (at / count, at % count);
+        let (row, slot) = (at / self.slots, at % self.slots);
+        let (of_plane, position) = (row / count * self.slots + slot, row % count);
         let block = self.before.partition_point(|&before| before <= of_plane) - 1;
         let page = self.spread(of_plane - self.before[block], self.valid_of(block));
         Some((self.planes[position as usize], Ppa(block as u32 * self.pages_per_block + page)))
@@ -120,7 +125,9 @@ impl Formula for Preconditioned {
         if k == valid || self.spread(k, valid) != page {
             return None;
         }
-        let at = (self.before[block] + k) * self.planes.len() as u32 + self.positions[plane.index()];
+        let of_plane = self.before[block] + k;
+        let (row, slot) = (of_plane / self.slots, of_plane % self.slots);
+        let at = (row * self.planes.len() as u32 + self.positions[plane.index()]) * self.slots + slot;
         let lpn = if at < self.data { at } else { at - self.data + self.logical };
         (at < self.data + self.translation).then_some(Lpn(lpn))
     }
@@ -137,11 +144,16 @@ impl Formula for Preconditioned {
     /// use some may be beyond the data.
     fn valid(&self, plane: PlaneId, block: u32) -> Option<u32> {
         let before = self.before.get(block as usize).copied().unwrap_or(u32::MAX);
-        let of_plane = (self.data + self.translation)
-            .saturating_sub(self.positions[plane.index()])
-            .div_ceil(self.planes.len() as u32);
+        let (stored, position) = (self.data + self.translation, self.positions[plane.index()]);
+        let of_plane = share(stored, position, self.planes.len() as u32, self.slots);
         Some(of_plane.saturating_sub(before).min(self.valid_of(block as usize)))
     }
+}
+
+/// How many of `pages` pages the plane at a position gets, if `count` planes get `slots` at a time in turn.
+fn share(pages: u32, position: u32, count: u32, slots: u32) -> u32 {
+    let rest = pages % (count * slots);
+    pages / (count * slots) * slots + rest.saturating_sub(position * slots).min(slots)
 }
 
 /// The planes in the order in which consecutive logical pages go to them.

@@ -14,6 +14,8 @@ pub(super) struct Times {
     rate: u64,
     rounding: Rounding,
     page_bytes: u64,
+    /// Pages of a row.
+    slots: u32,
     /// Time of a whole page, spare bytes included if they cross the bus.
     page_on_bus: u64,
     command: [u64; 3],
@@ -47,6 +49,7 @@ impl Times {
             rate: config.bus.mega_transfers as u64,
             rounding: config.bus.rounding,
             page_bytes: page,
+            slots: config.geometry.slots,
             page_on_bus: if config.bus.with_metadata { page + spare } else { page },
             command: config.bus.command.map(Duration::ns),
             setup: config.bus.data_out_setup.ns(),
@@ -140,7 +143,7 @@ impl Times {
                 (mean.ns().saturating_sub(6 * sd.ns()).max(1), mean.ns() + 6 * sd.ns() + 1)
             }
             Latency::ByPage(times) => {
-                let place = offset as usize % times.iter().count();
+                let place = (offset / self.slots) as usize % times.iter().count();
                 times.iter().nth(place).map_or((0, 0), |time| (time.ns(), time.ns()))
             }
         }

@@ -51,7 +51,7 @@ impl Units {
                 multi_plane: config.nand.multi_plane,
                 multi_die: config.nand.multi_die,
                 same_page: [config.nand.same_page_read, config.nand.same_page_program, false],
-                wordline: config.nand.one_shot_pages,
+                wordline: config.nand.one_shot_pages * geometry.slots,
             },
             times: Times::new(config),
             policy,

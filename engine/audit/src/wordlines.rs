@@ -20,7 +20,7 @@ pub(super) struct Wordlines {
 impl Wordlines {
     /// For a device of `config`, if it has one-shot programs.
     pub(super) fn new(config: &Config) -> Option<Wordlines> {
-        let pages = config.nand.one_shot_pages;
+        let pages = config.nand.one_shot_pages * config.geometry.slots;
         let pages_per_block = config.geometry.pages_per_block;
         (pages > 1).then(|| Wordlines { pages, pages_per_block, open: FxHashMap::default() })
     }

@@ -88,7 +88,7 @@ impl Splitter {
         let mut first = 0;
         // From the coarsest: a finer one adds something only where a command may have fewer pages of it.
         let mut last = u64::MAX;
-        for (planes, joins) in [(g.planes_per_unit(), of_unit), (g.planes_per_die, of_die), (1, 1)] {
+        for (planes, joins) in [(g.planes_per_unit(), of_unit), (g.planes_per_die, of_die), (1, g.slots.into())] {
             if joins < last {
                 levels.push(Level { planes, first, joins });
                 first += g.planes() / planes;

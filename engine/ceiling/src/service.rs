@@ -34,6 +34,7 @@ impl Times {
         let dies = u64::from(g.planes_per_unit() / g.planes_per_die);
         // Any page may be in SLC mode.
         let slc = config.slc.as_ref().map_or([u64::MAX; 2], |slc| [slc.read.ns(), slc.program.ns()]);
+        let slots = u64::from(g.slots);
         // A one-shot program writes several pages: each takes a share of it.
         let shared = u64::from(config.nand.one_shot_pages);
         Times {
@@ -46,7 +47,7 @@ impl Times {
             facts: config.facts(),
             page_bytes: g.page_bytes,
             page_on_bus: config.page_on_bus(),
-            joins: [of_die, if config.nand.multi_die { of_die * dies } else { of_die }],
+            joins: [of_die, if config.nand.multi_die { of_die * dies } else { of_die }].map(|planes| planes * slots),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Geometry of the flash: channels, chips (ways), dies, planes, blocks, pages; and where static allocation puts a page.
 
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use crate::divisor::Divisor;
 use crate::id::{ChannelId, PlaneId, UnitId};
@@ -77,6 +78,19 @@ impl Geometry {
     /// The row that a physical page lies in, by its number in the plane.
     pub const fn row_of(&self, page: Ppa) -> u32 {
         page.0 / self.slots
+    }
+
+    /// The same by its number in its block.
+    #[inline(always)]
+    pub const fn row_in_block(&self, ppa: u32) -> u32 {
+        ppa % self.pages_per_block / self.slots
+    }
+
+    /// How many of the first `pages` logical pages have their home in the plane that has most of them.
+    pub const fn pages_of_fullest_plane(&self, pages: u32) -> u32 {
+        let stripe = self.planes() * self.slots;
+        let rest = pages % stripe;
+        pages / stripe * self.slots + if rest < self.slots { rest } else { self.slots }
     }
 
     /// Raw capacity in bytes, spare bytes not counted.
@@ -190,11 +204,12 @@ impl AllocationOrder {
     }
 }
 
-/// Static striping as a table: logical page to home plane.
+/// Static striping as a table: logical page to home plane. A plane gets as many consecutive pages as a row has slots before the next does.
 #[derive(Clone, Debug)]
 pub struct Stripe {
     planes: Vec<PlaneId>,
     count: Divisor,
+    slots: Divisor,
 }
 
 impl Stripe {
@@ -202,17 +217,52 @@ impl Stripe {
     pub fn new(geometry: &Geometry, order: AllocationOrder) -> Stripe {
         let planes: Vec<PlaneId> =
             (0..geometry.planes()).map(|i| geometry.plane_at(order.place(geometry, i))).collect();
-        Stripe { planes, count: Divisor::new(geometry.planes()) }
+        Stripe { planes, count: Divisor::new(geometry.planes()), slots: Divisor::new(geometry.slots) }
     }
 
     /// The home plane of `lpn`, and which of that plane's logical pages it is.
     #[inline]
     pub fn home(&self, lpn: Lpn) -> (PlaneId, u32) {
-        let (local, position) = self.count.split(lpn.0.into());
-        (self.planes[position as usize], local as u32)
+        let (position, local) = self.split(lpn);
+        (self.planes[position as usize], local)
     }
 
-    /// The stripe position of each plane: the inverse of [`Stripe::home`] is `local * planes + position`.
+    /// The stripe position of the home plane of `lpn`, and which of that plane's logical pages it is.
+    #[inline(always)]
+    pub fn split(&self, lpn: Lpn) -> (u32, u32) {
+        if self.slots.number() == 1 {
+            let (local, position) = self.count.split(lpn.0.into());
+            return (position as u32, local as u32);
+        }
+        let (row, slot) = self.slots.split(lpn.0.into());
+        let (local, position) = self.count.split(row);
+        (position as u32, (local * self.slots.number() + slot) as u32)
+    }
+
+    /// The logical page that is number `local` of the plane at a stripe position: the inverse of [`Stripe::split`].
+    #[inline(always)]
+    pub fn lpn_of(&self, position: u32, local: u32) -> Lpn {
+        let planes = self.planes.len() as u32;
+        if self.slots.number() == 1 {
+            return Lpn(local * planes + position);
+        }
+        let (row, slot) = self.slots.split(local.into());
+        Lpn((row as u32 * planes + position) * self.slots.number() as u32 + slot as u32)
+    }
+
+    /// How many of the first `pages` logical pages have their home at a stripe position.
+    pub fn pages_at(&self, position: u32, pages: u32) -> u32 {
+        let (rows, rest) = self.slots.split(pages.into());
+        let (whole, further) = self.count.split(rows);
+        let own = match further.cmp(&u64::from(position)) {
+            Ordering::Less => 0,
+            Ordering::Equal => rest,
+            Ordering::Greater => self.slots.number(),
+        };
+        (whole * self.slots.number() + own) as u32
+    }
+
+    /// The stripe position of each plane.
     pub fn positions(&self) -> Vec<u32> {
         let mut positions = alloc::vec![0; self.planes.len()];
         for (position, plane) in self.planes.iter().enumerate() {
@@ -265,14 +315,21 @@ mod tests {
 
     #[test]
     fn every_order_is_a_permutation_of_the_planes() {
-        for kind in [UnitKind::Chip, UnitKind::Die] {
-            let g = Geometry { channels: 3, unit: kind, ..slacker() };
+        for (kind, slots) in [(UnitKind::Chip, 1), (UnitKind::Die, 1), (UnitKind::Die, 4), (UnitKind::Chip, 6)] {
+            let g = Geometry { channels: 3, unit: kind, slots, ..slacker() };
             for name in AllocationOrder::NAMES {
                 let stripe = Stripe::new(&g, AllocationOrder::parse(name).unwrap());
                 let positions = stripe.positions();
-                for lpn in [0, 1, 95, 96, 1000, 12345] {
+                let mut pages = alloc::vec![0; g.planes() as usize];
+                for lpn in 0..3_000 {
                     let (plane, local) = stripe.home(Lpn(lpn));
-                    assert_eq!(local * g.planes() + positions[plane.index()], lpn, "{name}");
+                    let position = positions[plane.index()];
+                    assert_eq!(position, lpn / slots % g.planes(), "{name}");
+                    assert_eq!((stripe.lpn_of(position, local), pages[position as usize]), (Lpn(lpn), local), "{name}");
+                    pages[position as usize] += 1;
+                    let of_any = |at: u32| stripe.pages_at(at, lpn + 1) == pages[at as usize];
+                    assert!(of_any(position) && of_any(lpn % g.planes()), "{name} {lpn}");
+                    assert_eq!(g.pages_of_fullest_plane(lpn + 1), pages[0], "{name} {lpn}");
                 }
                 let mut seen = positions.clone();
                 seen.sort_unstable();

@@ -89,10 +89,9 @@ impl Board {
     /// Whether `b` has the same page offset as the members of `group` on its die.
     fn pages_match(&self, group: &Group, b: &Transaction) -> bool {
         let planes = self.facts.geometry.planes_per_die as u8;
-        let pages = self.facts.geometry.pages_per_block;
         let offset = |txn: &Transaction| match txn.op {
             FlashOp::Program => self.plane(txn.plane).next_page,
-            FlashOp::Read | FlashOp::Erase => txn.ppa % pages,
+            FlashOp::Read | FlashOp::Erase => self.facts.geometry.row_in_block(txn.ppa),
         };
         let members = group.members().iter().map(|&id| self.txn(id));
         members.filter(|a| a.slot / planes == b.slot / planes).all(|a| offset(a) == offset(b))

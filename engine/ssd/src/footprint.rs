@@ -50,7 +50,8 @@ impl Config {
         match self.precondition {
             // Filled and overwritten page by page, in maps of one plane at a time (precondition.rs).
             Precondition::Replayed { percent } => {
-                let one_plane = 4 * (stored.div_ceil(planes) + u64::from(g.pages_per_plane()));
+                let one_plane =
+                    4 * (u64::from(g.pages_of_fullest_plane(self.stored_pages())) + u64::from(g.pages_per_plane()));
                 Footprint { whole: whole + one_plane + bytes_of_writes(self, percent), by_page: 0 }
             }
             _ => Footprint { whole, by_page },

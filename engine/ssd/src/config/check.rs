@@ -50,7 +50,9 @@ impl Config {
             ("geometry.dies_per_chip", g.dies_per_chip, 16),
             ("geometry.planes_per_die", g.planes_per_die, 16),
             ("geometry.blocks_per_plane", g.blocks_per_plane, 1 << 20),
-            ("geometry.pages_per_block", g.pages_per_block, 1 << 15),
+            ("geometry.slots", g.slots, 1 << 10),
+            ("geometry.pages_per_block", g.pages_per_block / g.slots.max(1), 1 << 15),
+            ("pages of the map in a block", g.pages_per_block, u16::MAX.into()),
         ] {
             range(key, value as u64, 1, max)?;
         }
@@ -59,7 +61,9 @@ impl Config {
             return Err(error("geometry.page_bytes", g.page_bytes, "a multiple of 512"));
         }
         range("geometry.metadata_bytes", g.metadata_bytes as u64, 0, g.page_bytes as u64)?;
-        range("geometry.slots", g.slots as u64, 1, 1)?;
+        if !g.pages_per_block.is_multiple_of(g.slots) {
+            return Err(error("geometry.pages_per_block", g.pages_per_block, "must be a multiple of geometry.slots"));
+        }
         range("units on a channel (chips, or chips times dies)", g.units_per_channel() as u64, 1, 64)?;
         range("planes of a unit", g.planes_per_unit() as u64, 1, 64)?;
         range("planes of the device", g.planes() as u64, 1, 1 << 15)?;
@@ -168,7 +172,7 @@ impl Config {
     }
 
     /// Checks that the device has a flash, which serial service does without.
-    fn check_flash(&self, key: &'static str, legal: &str) -> Result<(), ConfigError> {
+    pub(super) fn check_flash(&self, key: &'static str, legal: &str) -> Result<(), ConfigError> {
         match self.front.service {
             Service::Serial { .. } => {
                 Err(ConfigError { key, value: String::from("serial"), legal: String::from(legal) })
@@ -179,8 +183,7 @@ impl Config {
 
     fn check_ftl(&self) -> Result<(), ConfigError> {
         let g = &self.geometry;
-        let planes = g.planes() as u64;
-        let per_plane = (self.stored_pages() as u64).div_ceil(planes);
+        let per_plane = u64::from(g.pages_of_fullest_plane(self.stored_pages()));
         range("ftl.logical_pages", self.ftl.logical_pages as u64, 1, u32::MAX as u64 - 2)?;
         range("gc.start_blocks", self.gc.start_blocks as u64, 2, g.blocks_per_plane as u64)?;
         range("gc.hard_blocks", self.gc.hard_blocks as u64, 1, self.gc.start_blocks as u64 - 1)?;

@@ -9,7 +9,7 @@ use super::{Config, FullCache, Latency, PageTimes, Service};
 impl Config {
     /// Whether pages of the buffer are gathered to wordlines: always, or while the SLC cache is full. If a block is folded then, none is.
     pub fn gathers_wordlines(&self) -> bool {
-        self.nand.one_shot_pages > 1 && self.slc.as_ref().is_none_or(|slc| slc.full == FullCache::Direct)
+        self.pages_of_a_program() > 1 && self.slc.as_ref().is_none_or(|slc| slc.full == FullCache::Direct)
     }
 
     /// Pages that one program of native cells writes: those of all rows of a wordline.
@@ -25,12 +25,15 @@ impl Config {
     pub(super) fn check_one_shot(&self) -> Result<(), ConfigError> {
         let (nand, pages) = (&self.nand, self.nand.one_shot_pages);
         range("nand.one_shot_pages", pages.into(), 1, PageTimes::MOST_BITS as u64)?;
+        if self.geometry.slots > 1 {
+            self.check_slots()?;
+        }
         if pages == 1 {
             return Ok(());
         }
-        let blocks_of = self.geometry.pages_per_block;
-        if !blocks_of.is_multiple_of(pages) {
-            let legal = format!("must be a divisor of geometry.pages_per_block, which is {blocks_of}");
+        let rows = self.geometry.pages_per_block / self.geometry.slots;
+        if !rows.is_multiple_of(pages) {
+            let legal = format!("must be a divisor of geometry.pages_per_block, which is {rows}");
             return Err(error("nand.one_shot_pages", pages, &legal));
         }
         if let Some(wait) = nand.one_shot_wait {
@@ -68,7 +71,23 @@ impl Config {
         }
     }
 
-    /// The buffer must be able to hold a wordline of every plane: then one is full, or can be made so, before the buffer is.
+    /// Where rows have several pages, these are gathered.
+    fn check_slots(&self) -> Result<(), ConfigError> {
+        let slots = self.geometry.slots;
+        self.check_flash("slots (with serial service)", "has no flash; leave ftl.unit_bytes and ftl.superblock out")?;
+        if self.slc.is_some() {
+            return Err(error("slc (with slots)", slots, "legal without an SLC cache"));
+        }
+        if self.mapping.is_some() {
+            return Err(error("mapping (with slots)", slots, "legal where memory holds the whole map"));
+        }
+        if !self.buffer.as_ref().is_some_and(|buffer| buffer.write_back && buffer.merge_writes) {
+            return Err(error("geometry.slots", slots, "needs a page buffer with write_back and merge_writes"));
+        }
+        self.check_gathering()
+    }
+
+    /// The buffer must be able to hold a program of every plane: then one is full, or can be made so, before the buffer is.
     fn check_gathering(&self) -> Result<(), ConfigError> {
         let pages = self.nand.one_shot_pages;
         let Some(buffer) = self.buffer.as_ref().filter(|buffer| buffer.write_back && buffer.merge_writes) else {
@@ -78,14 +97,15 @@ impl Config {
             return Err(error("nand.one_shot_pages", pages, &legal));
         };
         let parts = if buffer.per_flow { self.flows.len() as u32 } else { 1 };
-        let stripe = u64::from(self.geometry.planes()) * u64::from(pages);
+        let of_program = self.pages_of_a_program();
+        let stripe = u64::from(self.geometry.planes()) * u64::from(of_program);
         if u64::from(buffer.pages / parts) >= stripe {
             return Ok(());
         }
         let of_flow = if parts > 1 { format!(" for each of {parts} flows") } else { String::new() };
         let planes = self.geometry.planes();
-        let legal =
-            format!("must be at least {stripe}{of_flow} with nand.one_shot_pages: {pages} for each of {planes} planes");
+        let why = if self.geometry.slots == 1 { "nand.one_shot_pages" } else { "programs of several pages" };
+        let legal = format!("must be at least {stripe}{of_flow} with {why}: {of_program} for each of {planes} planes");
         Err(error("buffer.pages", buffer.pages, &legal))
     }
 }

@@ -54,7 +54,7 @@ impl Device {
 
     /// Creates a program of a page in the buffer; with one-shot programs, if the page goes to the SLC cache. Else it is gathered.
     fn program_page(&mut self, lpn: Lpn, flow: FlowId) {
-        let plane = self.place(lpn);
+        let plane = self.place_in_row(lpn);
         if self.wordlines.is_none() {
             self.program_at(plane, lpn, flow);
         } else if self.cache_has_page(plane) {

@@ -399,7 +399,8 @@ impl Device {
     fn look_up_group(&mut self) -> u64 {
         let mut refused = 0u64;
         let board = &self.state.board;
-        let (planes, pages) = (board.facts.geometry.planes_per_die as u8, board.facts.geometry.pages_per_block);
+        let geometry = board.facts.geometry;
+        let planes = geometry.planes_per_die as u8;
         let same_page = board.facts.same_page[FlashOp::Read.index()];
         for i in 0..self.policy.group.members().len() {
             let id = self.policy.group.members()[i];
@@ -408,7 +409,8 @@ impl Device {
             let Transaction { slot, ppa, .. } = *board.txn(id);
             let clashes = |(j, other): (usize, &TxnId)| {
                 let other = board.txn(*other);
-                refused >> j & 1 == 0 && other.slot / planes == slot / planes && other.ppa % pages != ppa % pages
+                let is_other_row = geometry.row_in_block(other.ppa) != geometry.row_in_block(ppa);
+                refused >> j & 1 == 0 && other.slot / planes == slot / planes && is_other_row
             };
             if same_page && self.policy.group.members()[..i].iter().enumerate().any(clashes) {
                 refused |= 1 << i;

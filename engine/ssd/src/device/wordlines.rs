@@ -39,6 +39,10 @@ struct Gathered {
 pub(super) struct Wordlines {
     /// Pages of a wordline.
     pages: usize,
+    /// Pages of a row, where those that follow the first go to its plane; 1 where each goes to a plane of its own.
+    row: usize,
+    /// The plane that was named last for a page.
+    named: PlaneId,
     wait: Option<Duration>,
     /// By plane; one list where writes get their planes only at dispatch.
     lists: Vec<Gathered>,
@@ -55,6 +59,8 @@ impl Wordlines {
         let lists = if policy.known.binds_at_dispatch { 1 } else { config.geometry.planes() };
         config.gathers_wordlines().then(|| Wordlines {
             pages: config.pages_of_a_program() as usize,
+            row: if policy.known.static_place { 1 } else { config.geometry.slots as usize },
+            named: PlaneId(0),
             wait: config.nand.one_shot_wait,
             lists: alloc::vec![Gathered::default(); lists as usize],
             any_awaited: false,
@@ -66,6 +72,12 @@ impl Wordlines {
     /// The number of the list of a plane.
     fn list_of(&self, plane: PlaneId) -> usize {
         if self.lists.len() == 1 { 0 } else { plane.index() }
+    }
+
+    /// The plane that the next page goes to because it has a row that is not full.
+    fn plane_of_row(&self) -> Option<PlaneId> {
+        let gathered = self.lists[self.list_of(self.named)].pages.len();
+        (!gathered.is_multiple_of(self.row)).then_some(self.named)
     }
 
     /// The wordline that awaits entries, by its number, of which a page is one.
@@ -139,6 +151,17 @@ impl Wordlines {
 // The two ways in: a page is gathered, and the pages of a wordline are given off to be programmed.
 
 impl Device {
+    /// The plane that a page of the buffer is to be written to: that of the row that was begun last, as long as that is not full.
+    #[inline]
+    pub(super) fn place_in_row(&mut self, lpn: Lpn) -> PlaneId {
+        if let Some(plane) = self.wordlines.as_ref().and_then(Wordlines::plane_of_row) {
+            return plane;
+        }
+        let plane = self.place(lpn);
+        self.wordlines.iter_mut().for_each(|wordlines| wordlines.named = plane);
+        plane
+    }
+
     /// Gathers a page that is placed on `plane`. Returns whether that fills a wordline.
     #[cold]
     pub(super) fn gather(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId) -> bool {

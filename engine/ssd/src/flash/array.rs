@@ -3,7 +3,7 @@
 use flashlane_core::board::{self, Command, Service};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Duration, Owner, Time, Transaction, TxnId, UnitId};
+use flashlane_core::{Board, Duration, Geometry, Owner, Time, Transaction, TxnId, UnitId};
 
 use super::{Common, Flash, FlashUnit, Phase, UnitStep};
 use crate::config::Latency;
@@ -75,7 +75,7 @@ impl UnitStep<'_> {
             Some(length) => length,
             None => {
                 let command = Members { txns: self.txns, lead: self.board_view.command.lead };
-                self.common.varying_time(op, command, self.facts.geometry.pages_per_block)
+                self.common.varying_time(op, command, &self.facts.geometry)
             }
         };
         let (flash, command) = (&mut *self.unit, &mut self.board_view.command);
@@ -176,11 +176,11 @@ impl<'a> Members<'a> {
 }
 
 impl Common {
-    /// Array time of an operation whose time varies: that of its slowest page. Blocks have `pages` pages.
+    /// Array time of an operation whose time varies: that of its slowest page.
     ///
     /// Takes what it reads one by one: a reference to the whole [`UnitStep`] would keep that in memory instead of in registers.
     #[inline(never)]
-    fn varying_time(&mut self, op: FlashOp, command: Members<'_>, pages: u32) -> Duration {
+    fn varying_time(&mut self, op: FlashOp, command: Members<'_>, geometry: &Geometry) -> Duration {
         let (drawn, by_page) = match self.latency[op.index()] {
             Latency::Constant(typical) => (typical, None),
             Latency::Gaussian { mean, sd } => (self.gaussian(mean, sd), None),
@@ -189,7 +189,7 @@ impl Common {
         let slc = self.slc[op.index()];
         let first = |txn: &Transaction| match by_page {
             _ if txn.slc => slc,
-            Some(times) => times.at(txn.ppa % pages),
+            Some(times) => times.at(geometry.row_in_block(txn.ppa)),
             None => drawn,
         };
         match self.retry_step {

@@ -82,9 +82,9 @@ impl Map {
         self.forward = entries;
     }
 
-    /// The stripe position of each plane.
-    pub(super) fn positions(&self) -> &[u32] {
-        &self.positions
+    /// The logical page that is number `local` of those of a plane.
+    pub(super) fn lpn_of(&self, plane: PlaneId, local: u32) -> Lpn {
+        self.stripe.lpn_of(self.positions[plane.index()], local)
     }
 
     /// The initial state.
@@ -94,7 +94,7 @@ impl Map {
 
     /// Pages that the initial state puts on `plane`.
     pub(super) fn initial_pages(&self, plane: PlaneId) -> u32 {
-        self.initial.pages_of(self.positions[plane.index()])
+        self.stripe.pages_at(self.positions[plane.index()], self.initial.written())
     }
 
     /// Home plane of `lpn`, and which of that plane's logical pages it is. Translation pages continue the stripe where the data of the
@@ -170,10 +170,10 @@ impl Map {
     /// Which logical page the initial state puts into a page of a block, which must be valid and not written since.
     #[inline(always)]
     pub(super) fn initial_lpns(&self, plane: PlaneId, block: u32) -> impl Fn(u32) -> Lpn + '_ {
-        let (planes, position) = (self.positions.len() as u32, self.positions[plane.index()]);
+        let position = self.positions[plane.index()];
         let (local_at, data, logical_pages) = (self.initial.locals_of(block), self.initial.data(), self.logical_pages);
         move |page| {
-            let at = local_at(page) * planes + position;
+            let at = self.stripe.lpn_of(position, local_at(page)).0;
             Lpn(if at < data { at } else { at - data + logical_pages })
         }
     }
@@ -270,7 +270,7 @@ impl Validity {
         let planes = g.planes() as usize;
         let bits = vec![0; words_per_plane * planes];
         let mut validity = Validity { bits, words_per_plane, pages: g.pages_per_block };
-        // All planes start with the same pattern, except that some have one page less at its end.
+        // All planes start with the same pattern, except that some have fewer pages at its end.
         let initial = map.initial();
         let mut pattern = vec![0u64; words_per_plane];
         let mut counts = vec![0u16; g.blocks_per_plane as usize];
@@ -281,15 +281,11 @@ impl Validity {
             counts[(ppa.0 / g.pages_per_block) as usize] += 1;
         }
         let mut all = vec![counts; planes];
-        if longest == 0 {
-            return (validity, all);
-        }
-        let last = initial.address(longest - 1);
         for (plane, counts) in (0..).map(PlaneId).zip(&mut all) {
             validity.bits[plane.index() * words_per_plane..][..words_per_plane].copy_from_slice(&pattern);
-            if map.initial_pages(plane) < longest {
-                validity.invalidate(plane, last);
-                counts[(last.0 / g.pages_per_block) as usize] -= 1;
+            for missing in (map.initial_pages(plane)..longest).map(|local| initial.address(local)) {
+                validity.invalidate(plane, missing);
+                counts[(missing.0 / g.pages_per_block) as usize] -= 1;
             }
         }
         (validity, all)

@@ -34,6 +34,8 @@ pub struct Initial {
     data: u32,
     /// Those and the translation pages with entries of them.
     written: u32,
+    /// Those of the plane that has most.
+    longest: u32,
     planes: u32,
     /// Sealed blocks of a plane.
     sealed: u32,
@@ -57,12 +59,12 @@ impl Initial {
             Precondition::Steady => (config.ftl.logical_pages, true),
         };
         let written = data + config.translation_pages_of(data);
-        let longest = written.div_ceil(planes);
+        let longest = g.pages_of_fullest_plane(written);
         let (sealed, open_pages, valid) = if steady {
             let sealed = config.native_blocks() - config.gc.start_blocks - 1;
             (sealed, 0, steady_profile(sealed, pages, longest))
         } else {
-            let stored = config.stored_pages().div_ceil(planes);
+            let stored = g.pages_of_fullest_plane(config.stored_pages());
             let full: Vec<u32> = (0..stored.div_ceil(pages)).map(|b| pages.min(stored - b * pages)).collect();
             (longest / pages, longest % pages, full)
         };
@@ -85,6 +87,7 @@ impl Initial {
             block_size: Divisor::new(pages),
             data,
             written,
+            longest,
             planes,
             sealed,
             open_pages,
@@ -102,15 +105,14 @@ impl Initial {
         logical_pages + (self.written - self.data)
     }
 
-    /// Valid pages of the fullest plane.
-    pub(super) fn longest(&self) -> u32 {
-        self.written.div_ceil(self.planes)
+    /// Pages that hold data or entries.
+    pub(super) fn written(&self) -> u32 {
+        self.written
     }
 
-    /// Valid pages of the plane at stripe position `position`.
-    #[inline]
-    pub(super) fn pages_of(&self, position: u32) -> u32 {
-        self.written / self.planes + u32::from(position < self.written % self.planes)
+    /// Valid pages of the fullest plane.
+    pub(super) fn longest(&self) -> u32 {
+        self.longest
     }
 
     /// Physical page of the plane's logical page number `local`; for a page not written, where it would be on a full drive.
@@ -241,6 +243,7 @@ const PREFETCH_DISTANCE: usize = 48;
 pub struct PlaneStates {
     config: Config,
     initial: Initial,
+    stripe: Stripe,
     /// The stripe position of each plane.
     positions: Vec<u32>,
     open_pages: Vec<u32>,
@@ -251,18 +254,24 @@ impl PlaneStates {
     pub fn new(config: &Config) -> PlaneStates {
         let initial = Initial::new(config);
         let open_pages = initial.open_pages(config).collect();
-        let positions = Stripe::new(&config.geometry, config.ftl.order).positions();
-        PlaneStates { config: config.clone(), initial, positions, open_pages }
+        let stripe = Stripe::new(&config.geometry, config.ftl.order);
+        PlaneStates { config: config.clone(), initial, positions: stripe.positions(), stripe, open_pages }
     }
 
-    /// The stripe position of each plane: logical page `local` of the plane at `position` is page `local * planes + position` of the drive.
+    /// The stripe position of a page's home plane, and its number among that plane's logical pages.
+    pub fn split(&self, lpn: Lpn) -> (u32, u32) {
+        self.stripe.split(lpn)
+    }
+
+    /// The stripe position of each plane.
     pub fn positions(&self) -> &[u32] {
         &self.positions
     }
 
     /// One plane, full of logical pages in their order.
     pub fn plane(&self, plane: PlaneId) -> PlaneReplay {
-        let (geometry, logical) = (&self.config.geometry, self.initial.pages_of(self.positions[plane.index()]));
+        let (geometry, position) = (&self.config.geometry, self.positions[plane.index()]);
+        let logical = self.stripe.pages_at(position, self.initial.written());
         let pages = geometry.pages_per_block;
         let valid = (0..geometry.blocks_per_plane).map(|block| logical.saturating_sub(block * pages).min(pages) as u16);
         let open = self.open_pages[plane.index()];
@@ -362,17 +371,15 @@ impl Ftl {
 
     /// Puts `one_plane`, which was made of `plane`, in its place. Erases so far are not counted.
     pub fn put_in(&mut self, plane: PlaneId, one_plane: PlaneReplay) {
-        let (planes, position) = (self.geometry.planes(), self.map.positions()[plane.index()]);
-        let lpn = |local: u32| Lpn(local * planes + position);
         self.validity.invalidate_all(plane);
         for (local, ppa) in (0..).zip(one_plane.forward.iter().map(|&ppa| Ppa(ppa))) {
-            self.map.set(lpn(local), plane, ppa);
+            self.map.set(self.map.lpn_of(plane, local), plane, ppa);
             self.validity.validate(plane, ppa);
         }
         for (block, pages) in (0..).zip(one_plane.reverse.chunks(one_plane.pages as usize)) {
             let segment = self.reverse.open(plane, block);
             for (page, &local) in (0..).zip(pages).filter(|&(_, &local)| local != NOT_WRITTEN) {
-                self.reverse.set(segment, page, lpn(local));
+                self.reverse.set(segment, page, self.map.lpn_of(plane, local));
             }
         }
         let mut pool = one_plane.pool;

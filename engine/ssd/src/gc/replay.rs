@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ops::Range;
 
-use flashlane_core::{Divisor, Lpn, PlaneId, Ppa};
+use flashlane_core::{Lpn, PlaneId, Ppa};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use serde::de::{DeserializeSeed, Error as _};
@@ -148,7 +148,7 @@ impl Replay {
             return done(Overwritten(Piece::Drive(Box::new(in_order(&self.config, self.percent)))));
         };
         let first = part * planes;
-        let writes = self.writes_of(first..(first + planes).min(self.config.geometry.planes()));
+        let writes = self.writes_of(states, first..(first + planes).min(self.config.geometry.planes()));
         for plane in (0..self.config.geometry.planes() as u16).map(PlaneId) {
             let at = states.positions()[plane.index()].checked_sub(first);
             let Some(writes) = at.and_then(|at| writes.get(at as usize)) else { continue };
@@ -159,15 +159,14 @@ impl Replay {
     }
 
     /// The writes to the planes at these stripe positions, each by its number among the plane's logical pages.
-    fn writes_of(&self, positions: Range<u32>) -> Vec<Vec<Lpn>> {
-        let split = Divisor::new(self.config.geometry.planes());
+    fn writes_of(&self, states: &PlaneStates, positions: Range<u32>) -> Vec<Vec<Lpn>> {
         let space = writes_of_plane(&self.config, self.percent);
         let mut writes: Vec<Vec<Lpn>> = positions.clone().map(|_| Vec::with_capacity(space)).collect();
         for lpn in overwritten_pages(&self.config, self.percent) {
-            let (local, position) = split.split(lpn.0.into());
-            let at = (position as u32).checked_sub(positions.start);
+            let (position, local) = states.split(lpn);
+            let at = position.checked_sub(positions.start);
             if let Some(writes) = at.and_then(|at| writes.get_mut(at as usize)) {
-                writes.push(Lpn(local as u32));
+                writes.push(Lpn(local));
             }
         }
         writes

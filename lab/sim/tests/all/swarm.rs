@@ -208,6 +208,23 @@ fn commands_in_one_shot_under_every_mix_of_answers_further() {
     swarm("commands_in_one_shot_under_every_mix_of_answers", NIGHTLY, in_one_shot, any_mix, overwrites);
 }
 
+/// Rows of several pages, with the same commands.
+#[test]
+fn commands_in_rows_under_every_row() {
+    swarm("commands_in_rows_under_every_row", DAILY, in_rows, any_row, overwrites);
+}
+
+#[test]
+fn commands_in_rows_under_every_mix_of_answers() {
+    swarm("commands_in_rows_under_every_mix_of_answers", DAILY, in_rows, any_mix, contended);
+}
+
+#[test]
+#[ignore = "nightly: four times the seeds"]
+fn commands_in_rows_under_every_mix_of_answers_further() {
+    swarm("commands_in_rows_under_every_mix_of_answers", NIGHTLY, in_rows, any_mix, overwrites);
+}
+
 /// Trims, write zeroes, flushes and writes with FUA among reads and writes of few pages.
 #[test]
 fn commands_under_every_row() {

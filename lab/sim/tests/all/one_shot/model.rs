@@ -394,14 +394,16 @@ fn request(&(at, op, page, fua): &OnePage) -> TestRequest {
 fn vary(config: &mut Config, random: &mut Pcg64Mcg) {
     let mut below = |n: u64| (random.next_u64() % n) as u32;
     config.nand.one_shot_pages = 2 + below(3);
+    config.geometry.pages_per_block *= config.geometry.slots;
     config.nand.one_shot_wait =
         [None, Some(0), Some(300_007), Some(3_000_007)][below(4) as usize].map(Duration::from_ns);
-    config.buffer = Some(Buffer::plain(config.nand.one_shot_pages + below(12), 0));
+    config.buffer = Some(Buffer::plain(config.nand.one_shot_pages * config.geometry.slots + below(12), 0));
 }
 
-/// A drive without an SLC cache.
-fn any_drive(random: &mut Pcg64Mcg) -> Config {
+/// A drive without an SLC cache, whose rows have so many pages.
+fn any_drive(random: &mut Pcg64Mcg, slots: u32) -> Config {
     let mut config = drive();
+    config.geometry.slots = slots;
     vary(&mut config, random);
     config.check().expect("a legal device");
     config
@@ -432,7 +434,7 @@ fn plane<'a>(config: &Config, asks: &'a [OnePage]) -> Plane<'a> {
         buffer_pages: config.buffer.as_ref().expect("a buffer").pages as usize,
         block: slc.as_ref().map_or(0, |slc| (config.geometry.pages_per_block / slc.bits) as usize),
         native: config.geometry.pages_per_block as usize,
-        wordline: config.nand.one_shot_pages as usize,
+        wordline: (config.nand.one_shot_pages * config.geometry.slots) as usize,
         wait: config.nand.one_shot_wait.map(Duration::ns),
         start_blocks: if slc.is_some() { config.gc.start_blocks } else { 0 },
         buffer: BTreeMap::new(),
@@ -485,7 +487,7 @@ fn random_requests_end_as_in_the_plain_model() {
     let mut random = Pcg64Mcg::new(0x0e5407);
     let (mut programs, mut padded) = (0, 0);
     for scene in 0..1_500 {
-        let config = any_drive(&mut random);
+        let config = any_drive(&mut random, [1, 1, 2, 3, 4][scene as usize % 5]);
         let asks = asks(&mut random);
         let mut model = plane(&config, &asks);
         assert!(model.run(), "it has blocks without end");

@@ -353,16 +353,7 @@ pub fn trimmed(random: &mut RandomStream) -> Config {
 pub fn in_one_shot(random: &mut RandomStream) -> Config {
     let mut config = trimmed(random);
     let bits = random.between(2, 4);
-    config.nand.one_shot_pages = bits;
-    config.nand.one_shot_wait = random.chance(60).then(|| random.maybe_us(5000));
-    if let Latency::ByPage(_) = config.nand.program {
-        config.nand.program = Latency::Constant(random.us(50, 1500));
-    }
-    if let Latency::ByPage(_) = config.nand.read {
-        let times: Vec<Duration> = (0..bits).map(|_| random.us(3, 100)).collect();
-        config.nand.read = Latency::ByPage(PageTimes::new(&times).expect("two to four times"));
-    }
-    config.front.service = Service::Parallel;
+    with_wordlines(&mut config, bits, random);
     config.geometry.pages_per_block = bits * random.one_of(&[2, 3, 4, 8]);
     config.slc = None;
     let g = config.geometry;
@@ -386,19 +377,58 @@ pub fn in_one_shot(random: &mut RandomStream) -> Config {
     config.mapping = config.mapping.filter(|_| config.slc.is_some() && config.ftl.logical_pages > 1);
     config.flows.iter_mut().for_each(|flow| *flow = FlowConfig::at_priority(flow.priority));
     if config.gathers_wordlines() {
-        let parts = config.flows.len() as u32;
-        let pages = parts * (g.planes() * bits + random.upto(40));
-        let own = config.buffer.take();
-        config.buffer = Some(Buffer {
-            pages,
-            per_flow: random.chance(50),
-            write_back: true,
-            read_allocate: random.chance(30),
-            flush_above: random.upto(pages),
-            merge_writes: true,
-            protected: own.is_some_and(|own| own.protected),
-        });
+        with_a_buffer(&mut config, random);
     }
+    config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
+    config
+}
+
+/// Wordlines of so many rows.
+fn with_wordlines(config: &mut Config, rows: u32, random: &mut RandomStream) {
+    config.nand.one_shot_pages = rows;
+    config.nand.one_shot_wait = random.chance(60).then(|| random.maybe_us(5000));
+    if let Latency::ByPage(_) = config.nand.program {
+        config.nand.program = Latency::Constant(random.us(50, 1500));
+    }
+    if let Latency::ByPage(_) = config.nand.read {
+        let times: Vec<Duration> = (0..rows).map(|_| random.us(3, 100)).collect();
+        config.nand.read = Latency::ByPage(PageTimes::new(&times).expect("one to four times"));
+    }
+    config.front.service = Service::Parallel;
+}
+
+/// A buffer in which pages are gathered.
+fn with_a_buffer(config: &mut Config, random: &mut RandomStream) {
+    let parts = config.flows.len() as u32;
+    let pages = parts * (config.geometry.planes() * config.pages_of_a_program() + random.upto(40));
+    let own = config.buffer.take();
+    config.buffer = Some(Buffer {
+        pages,
+        per_flow: random.chance(50),
+        write_back: true,
+        read_allocate: random.chance(30),
+        flush_above: random.upto(pages),
+        merge_writes: true,
+        protected: own.is_some_and(|own| own.protected),
+    });
+}
+
+/// A random device whose rows have several pages; one program writes one to four rows.
+pub fn in_rows(random: &mut RandomStream) -> Config {
+    let mut config = trimmed(random);
+    let (rows, slots) = (random.between(1, 4), random.one_of(&[2, 2, 3, 4, 8]));
+    with_wordlines(&mut config, rows, random);
+    config.geometry.slots = slots;
+    config.geometry.pages_per_block = slots * rows * random.one_of(&[2, 3, 4]);
+    (config.slc, config.mapping) = (None, None);
+    let spare = config.gc.start_blocks + 2;
+    let all = config.geometry.planes() * (config.geometry.blocks_per_plane - spare) * config.pages_that_fill_a_block();
+    // As full as a drive can be, less what keeps stripes whole, or with blocks to spare.
+    let stripe = config.geometry.planes() * slots;
+    config.ftl.logical_pages = if random.chance(30) { all / stripe * stripe } else { random.between(1, all) };
+    config.ftl.logical_pages = config.ftl.logical_pages.clamp(1, (all / stripe * stripe).max(1));
+    config.flows.iter_mut().for_each(|flow| *flow = FlowConfig::at_priority(flow.priority));
+    with_a_buffer(&mut config, random);
     config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
     config
 }
