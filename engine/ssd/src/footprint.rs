@@ -4,7 +4,7 @@
 //! `cli` compares the sum with what runs took).
 
 use crate::config::{Config, Precondition};
-use crate::ftl::{MAPPING_ENTRY_BYTES, RETRY_BYTES_A_PAGE, written_groups_bytes};
+use crate::ftl::{MAPPING_ENTRY_BYTES, RETRY_BYTES_A_PAGE, SEGMENT, directory_bytes, written_groups_bytes};
 use crate::gc::bytes_of_writes;
 
 /// Memory of a device at most, in bytes.
@@ -14,6 +14,14 @@ pub struct Footprint {
     pub whole: u64,
     /// Of it the tables with an entry a page, which begin as zeros: the operating system provides memory only for what a run touches.
     pub by_page: u64,
+    /// Of these the directory of tables that are made where they are touched; 0 on drives where they are not. There each logical page that is
+    /// written makes the entries of as many pages as [`Footprint::MADE_AT_ONCE`] says.
+    pub directory: u64,
+}
+
+impl Footprint {
+    /// Logical pages whose entries are made at once.
+    pub const MADE_AT_ONCE: u64 = SEGMENT as u64;
 }
 
 /// Bytes of a block: its figures, its age, its place in the reverse map and in the drive's first state.
@@ -38,7 +46,8 @@ impl Config {
             let held = u64::from(mapping.held()).min(self.ftl.logical_pages.into());
             [held * MAPPING_ENTRY_BYTES[0] + 8 * u64::from(self.translation_pages()), MAPPING_ENTRY_BYTES[1]]
         });
-        let by_page = stored * (entry + retries + cached_a_page) + 4 * pages;
+        let directory = directory_bytes(self.stored_pages());
+        let by_page = stored * (entry + retries + cached_a_page) + directory + 4 * pages;
         // A bit for each page that is valid; of one plane as many again, and half of them, for the first state.
         let by_block = blocks * BLOCK + pages / 8 + pages * 3 / 16 / planes + planes * 520;
         let written = written_groups_bytes(self.stored_pages());
@@ -52,9 +61,9 @@ impl Config {
             Precondition::Replayed { percent } => {
                 let one_plane =
                     4 * (u64::from(g.pages_of_fullest_plane(self.stored_pages())) + u64::from(g.pages_per_plane()));
-                Footprint { whole: whole + one_plane + bytes_of_writes(self, percent), by_page: 0 }
+                Footprint { whole: whole + one_plane + bytes_of_writes(self, percent), by_page: 0, directory: 0 }
             }
-            _ => Footprint { whole, by_page },
+            _ => Footprint { whole, by_page, directory },
         }
     }
 }

@@ -1,8 +1,9 @@
 //! By page: where each logical page lies, which physical pages are valid, and which flow's data each page holds.
 //!
 //! Logical pages that were not written during the run are where preconditioning put them, which [`Initial`] computes. So a drive
-//! of any size starts in milliseconds and takes memory only for the entries that a run touches.
+//! of any size starts in milliseconds and takes memory only for the entries that a run touches ([`Segments`]).
 
+use alloc::borrow::Cow;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -12,7 +13,8 @@ use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 
 use super::precondition::Initial;
-use crate::config::{Config, FlowConfig};
+use super::segments::Segments;
+use crate::config::{Config, FlowConfig, Precondition};
 
 /// The entry of a page that was trimmed.
 const UNMAPPED: u32 = u32::MAX;
@@ -22,9 +24,11 @@ const UNMAPPED: u32 = u32::MAX;
 pub struct Map {
     stripe: Stripe,
     positions: Vec<u32>,
-    /// By logical page: physical page plus one; 0 if it was not written during the run; [`UNMAPPED`] if it was trimmed since.
+    /// Where the next two tables have the entry of a logical page.
+    segments: Segments,
+    /// Physical page plus one; 0 if it was not written during the run; [`UNMAPPED`] if it was trimmed since.
     forward: Vec<u32>,
-    /// By logical page: plane plus one; 0 for its home plane. Empty when pages never leave their home plane.
+    /// Plane plus one; 0 for its home plane. Empty when pages never leave their home plane.
     planes: Vec<u16>,
     written: WrittenGroups,
     initial: Initial,
@@ -37,10 +41,13 @@ impl Map {
     pub(super) fn new(config: &Config, initial: Initial) -> Map {
         let g = &config.geometry;
         let stripe = Stripe::new(g, config.ftl.order);
+        let is_whole = matches!(config.precondition, Precondition::Replayed { .. });
+        let segments = Segments::of_drive(config.stored_pages(), is_whole);
         Map {
             positions: stripe.positions(),
             stripe,
-            forward: vec![0; config.stored_pages() as usize],
+            forward: vec![0; segments.places()],
+            segments,
             planes: Vec::new(),
             written: WrittenGroups::new(config.stored_pages()),
             initial,
@@ -50,7 +57,10 @@ impl Map {
 
     /// Lets pages leave their home plane, in which all are until then.
     pub(crate) fn enable_dynamic_placement(&mut self) {
-        self.planes.resize(self.forward.len(), 0);
+        if self.planes.is_empty() {
+            // Zeros that the system provides when they are touched.
+            self.planes = vec![0; self.forward.len()];
+        }
     }
 
     /// Whether pages may be away from their home plane.
@@ -59,11 +69,12 @@ impl Map {
     }
 
     /// The planes of all logical pages; nothing if all are at home.
-    pub(super) fn planes_away(&self) -> &[u16] {
-        if self.planes.iter().any(|&plane| plane != 0) { &self.planes } else { &[] }
+    pub(super) fn planes_away(&self) -> Cow<'_, [u16]> {
+        let is_any_away = self.planes.iter().any(|&plane| plane != 0);
+        if is_any_away { self.segments.in_order(&self.planes) } else { Cow::Borrowed(&[]) }
     }
 
-    /// Takes other planes for all logical pages, or for none of them; `None` if they are of another drive.
+    /// Takes other planes for all logical pages, or for none of them, after [`Map::set_entries`]; `None` if they are of another drive.
     pub(super) fn set_planes(&mut self, planes: Vec<u16>) -> Option<()> {
         let fits = planes.is_empty() || planes.len() == self.forward.len();
         let most = self.positions.len() as u16;
@@ -71,13 +82,31 @@ impl Map {
     }
 
     /// The entries of all logical pages.
-    pub(super) fn entries(&self) -> &[u32] {
-        &self.forward
+    pub(super) fn entries(&self) -> Cow<'_, [u32]> {
+        self.segments.in_order(&self.forward)
+    }
+
+    /// Where another table that begins as zeros, one for each of [`Map::places`], has the entry of `lpn`: of a page that has not been written or
+    /// trimmed, an entry that is zero.
+    #[inline(always)]
+    pub(super) fn place(&self, lpn: Lpn) -> usize {
+        self.segments.place(lpn)
+    }
+
+    /// Entries of a table with one for each logical page.
+    pub(super) fn places(&self) -> usize {
+        self.segments.places()
+    }
+
+    /// How many logical pages have entries.
+    pub(super) fn pages(&self) -> usize {
+        self.segments.pages()
     }
 
     /// Takes other entries for all logical pages; they must be as many.
     pub(super) fn set_entries(&mut self, entries: Vec<u32>) {
-        assert_eq!(entries.len(), self.forward.len(), "an entry for each logical page");
+        assert_eq!(entries.len(), self.pages(), "an entry for each logical page");
+        self.segments = Segments::flat(entries.len() as u32);
         self.written = WrittenGroups::of(&entries);
         self.forward = entries;
     }
@@ -112,7 +141,7 @@ impl Map {
     /// The plane where `lpn` lies; its home plane if it was never written.
     #[inline]
     pub fn plane_of(&self, lpn: Lpn) -> PlaneId {
-        match self.planes.get(lpn.0 as usize) {
+        match self.planes.get(self.segments.place(lpn)) {
             Some(&plane) if plane != 0 => PlaneId(plane - 1),
             _ => self.home(lpn).0,
         }
@@ -121,7 +150,7 @@ impl Map {
     /// The entry of `lpn`, which is read from memory only if a page of its group was written.
     #[inline(always)]
     fn entry(&self, lpn: Lpn) -> u32 {
-        if self.written.has(lpn) { self.forward[lpn.0 as usize] } else { 0 }
+        if self.written.has(lpn) { self.forward[self.segments.place(lpn)] } else { 0 }
     }
 
     /// Where `lpn` lies in its plane; a page without a copy, where it would lie if it had been on the drive from the start.
@@ -151,18 +180,20 @@ impl Map {
     /// Maps `lpn` to a physical page.
     #[inline]
     pub(super) fn set(&mut self, lpn: Lpn, plane: PlaneId, ppa: Ppa) {
-        self.forward[lpn.0 as usize] = ppa.0 + 1;
+        let place = self.segments.place_to_write(lpn);
+        self.forward[place] = ppa.0 + 1;
         self.written.add(lpn);
-        if let Some(entry) = self.planes.get_mut(lpn.0 as usize) {
+        if let Some(entry) = self.planes.get_mut(place) {
             *entry = plane.0 + 1;
         }
     }
 
     /// Unmaps `lpn`, which then lies nowhere and counts as at home.
     pub(super) fn unmap(&mut self, lpn: Lpn) {
-        self.forward[lpn.0 as usize] = UNMAPPED;
+        let place = self.segments.place_to_write(lpn);
+        self.forward[place] = UNMAPPED;
         self.written.add(lpn);
-        if let Some(entry) = self.planes.get_mut(lpn.0 as usize) {
+        if let Some(entry) = self.planes.get_mut(place) {
             *entry = 0;
         }
     }
@@ -181,7 +212,7 @@ impl Map {
     /// Prefetches the entry of `lpn`, which is about to be written: on a large drive, using it is a cache miss.
     #[inline]
     pub(crate) fn prefetch(&self, lpn: Lpn) {
-        prefetch_index(&self.forward, lpn.0 as usize);
+        prefetch_index(&self.forward, self.segments.place(lpn));
     }
 
     /// Prefetches what [`Map::lookup`] of `lpn` reads.
@@ -354,7 +385,7 @@ impl Validity {
 /// The flow of every logical page.
 #[derive(Clone, Debug)]
 pub struct PageFlows {
-    /// By logical page: the flow that wrote it last plus one; 0 for none yet, [`PageFlows::NONE`] if it was trimmed since.
+    /// By place in the map ([`Map::place`]): the flow that wrote the page last plus one; 0 for none yet, [`PageFlows::NONE`] if it was trimmed since.
     last: Vec<u16>,
     /// Ranges of pages of the same flow before the first request: the first page of each range and the flow. Ascending; the
     /// first range begins at page 0.
@@ -367,16 +398,16 @@ impl PageFlows {
     /// The entry of a trimmed page.
     const NONE: u16 = u16::MAX;
 
-    /// `lpn` holds no data any more. Returns the flow whose data it held.
-    pub(super) fn release(&mut self, lpn: Lpn) -> Option<FlowId> {
-        let flow = self.of(lpn);
-        self.last[lpn.0 as usize] = PageFlows::NONE;
+    /// `lpn`, which was trimmed, holds no data any more. Returns the flow whose data it held.
+    pub(super) fn release(&mut self, lpn: Lpn, place: usize) -> Option<FlowId> {
+        let flow = self.of(lpn, place);
+        self.last[place] = PageFlows::NONE;
         flow
     }
 
-    /// The flows of the pages of a drive of `logical_pages`, of which the first `filled` hold data, and which stores `stored` pages, translation
-    /// pages included: these are no flow's.
-    pub(super) fn new(flows: &[FlowConfig], logical_pages: u32, stored: u32, filled: u32) -> PageFlows {
+    /// The flows of the pages of a drive of `logical_pages`, of which the first `filled` hold data, and whose map has `places`. Translation pages
+    /// are no flow's.
+    pub(super) fn new(flows: &[FlowConfig], logical_pages: u32, places: usize, filled: u32) -> PageFlows {
         let mut edges = vec![0];
         for flow in flows.iter().filter(|flow| flow.pages > 0) {
             edges.extend([flow.first_page, flow.first_page.saturating_add(flow.pages)]);
@@ -387,22 +418,22 @@ impl PageFlows {
         let holds = |flow: &FlowConfig, page| page >= flow.first_page && page - flow.first_page < flow.pages;
         let flow_of = |page| flows.iter().position(|flow| holds(flow, page)).map(|f| FlowId(f as u16));
         let parts = edges.into_iter().map(|edge| (edge, flow_of(edge))).collect();
-        PageFlows { last: vec![0; stored as usize], parts, filled }
+        PageFlows { last: vec![0; places], parts, filled }
     }
 
     /// The flow whose data `lpn` holds; `None` if it is no flow's or holds no data.
-    pub(super) fn of(&self, lpn: Lpn) -> Option<FlowId> {
-        match self.last[lpn.0 as usize] {
+    pub(super) fn of(&self, lpn: Lpn, place: usize) -> Option<FlowId> {
+        match self.last[place] {
             0 if lpn.0 < self.filled => self.parts[self.parts.partition_point(|&(start, _)| start <= lpn.0) - 1].1,
             0 | PageFlows::NONE => None,
             flow => Some(FlowId(flow - 1)),
         }
     }
 
-    /// Records that `flow` writes `lpn`; returns the flow whose data it held.
-    pub(super) fn claim(&mut self, lpn: Lpn, flow: FlowId) -> Option<FlowId> {
-        let old = self.of(lpn);
-        self.last[lpn.0 as usize] = flow.0 + 1;
+    /// Records that `flow` has written `lpn`; returns the flow whose data it held.
+    pub(super) fn claim(&mut self, lpn: Lpn, place: usize, flow: FlowId) -> Option<FlowId> {
+        let old = self.of(lpn, place);
+        self.last[place] = flow.0 + 1;
         old
     }
 
@@ -475,7 +506,7 @@ mod tests {
     fn the_first_flow_of_a_part_owns_it_until_another_writes() {
         let flows = [part(10, 20), part(20, 30), part(0, 0), part(5, 10)];
         let mut page_flows = PageFlows::new(&flows, 100, 102, 45);
-        let of = |page_flows: &PageFlows, lpn| page_flows.of(Lpn(lpn)).map(|f| f.0);
+        let of = |page_flows: &PageFlows, lpn: u32| page_flows.of(Lpn(lpn), lpn as usize).map(|f| f.0);
         let expected = [(0, None), (4, None), (5, Some(3)), (10, Some(0)), (29, Some(0)), (30, Some(1)), (44, Some(1))];
         for (lpn, flow) in expected {
             assert_eq!(of(&page_flows, lpn), flow, "page {lpn}");
@@ -483,8 +514,8 @@ mod tests {
         assert_eq!(of(&page_flows, 45), None, "holds no data");
         assert_eq!(of(&page_flows, 101), None, "a translation page");
         assert_eq!(page_flows.first_counts(4), [20, 15, 0, 5]);
-        assert_eq!(page_flows.claim(Lpn(29), FlowId(2)), Some(FlowId(0)));
-        assert_eq!(page_flows.claim(Lpn(60), FlowId(0)), None);
+        assert_eq!(page_flows.claim(Lpn(29), 29, FlowId(2)), Some(FlowId(0)));
+        assert_eq!(page_flows.claim(Lpn(60), 60, FlowId(0)), None);
         assert_eq!((of(&page_flows, 29), of(&page_flows, 60)), (Some(2), Some(0)));
     }
 }

@@ -9,6 +9,7 @@ mod mapping_cache;
 mod precondition;
 mod retries;
 mod reverse;
+mod segments;
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -26,6 +27,7 @@ pub(crate) use precondition::{PlaneReplay, PlaneStates};
 pub(crate) use retries::BYTES_A_PAGE as RETRY_BYTES_A_PAGE;
 use retries::Retries;
 use reverse::Reverse;
+pub(crate) use segments::{SEGMENT, directory_bytes};
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
@@ -201,7 +203,8 @@ impl Ftl {
         self.pools[plane.index()].lost_a_page(self.block_size.quotient(ppa.0.into()) as u32);
         self.map.unmap(lpn);
         self.totals.unmapped += 1;
-        if let Some(flow) = self.page_flows.as_mut().and_then(|page_flows| page_flows.release(lpn)) {
+        let place = self.map.place(lpn);
+        if let Some(flow) = self.page_flows.as_mut().and_then(|page_flows| page_flows.release(lpn, place)) {
             board.flows[flow.index()].page_lost();
         }
         Some((plane, ppa))
@@ -268,8 +271,8 @@ impl Ftl {
         if self.page_flows.is_some() {
             return;
         }
-        let (pages, stored) = (config.ftl.logical_pages, config.stored_pages());
-        let page_flows = PageFlows::new(&config.flows, pages, stored, self.map.initial().data());
+        let (pages, places) = (config.ftl.logical_pages, self.map.places());
+        let page_flows = PageFlows::new(&config.flows, pages, places, self.map.initial().data());
         let counts = page_flows.first_counts(config.flows.len());
         board.flows.iter_mut().zip(counts).for_each(|(flow, pages)| flow.pages_gained(pages));
         self.page_flows = Some(page_flows);
@@ -286,7 +289,7 @@ impl Ftl {
         }
         board.flows[flow.index()].page_programmed();
         let Some(page_flows) = &mut self.page_flows else { return };
-        if let Some(old) = page_flows.claim(lpn, flow) {
+        if let Some(old) = page_flows.claim(lpn, self.map.place(lpn), flow) {
             board.flows[old.index()].page_lost();
         }
         board.flows[flow.index()].pages_gained(1);
@@ -309,7 +312,7 @@ impl Ftl {
 
     /// The flow whose data `lpn` holds; `None` if it is no flow's, or that is not recorded.
     fn owner_of(&self, lpn: Lpn) -> Option<FlowId> {
-        self.page_flows.as_ref().and_then(|page_flows| page_flows.of(lpn))
+        self.page_flows.as_ref().and_then(|page_flows| page_flows.of(lpn, self.map.place(lpn)))
     }
 
     /// The logical page whose copy a valid physical page holds.
@@ -407,7 +410,7 @@ impl Ftl {
     #[inline(always)]
     pub(crate) fn entry_moved(&mut self, lpn: Lpn) {
         if let Some(cache) = self.cache.as_mut().filter(|cache| !cache.is_translation_page(lpn)) {
-            let flow = self.page_flows.as_ref().and_then(|page_flows| page_flows.of(lpn));
+            let flow = self.page_flows.as_ref().and_then(|page_flows| page_flows.of(lpn, self.map.place(lpn)));
             cache.changed(lpn, flow.unwrap_or(FlowId(0)));
         }
     }
@@ -497,7 +500,7 @@ impl Ftl {
     /// What writes have changed. No page may have left its home plane.
     pub(crate) fn tables(&self) -> Tables<'_> {
         Tables {
-            map: Cow::Borrowed(self.map.entries()),
+            map: self.map.entries(),
             reverse: Cow::Borrowed(&self.reverse),
             validity: Cow::Borrowed(&self.validity),
             pools: Cow::Borrowed(&self.pools),
@@ -508,7 +511,7 @@ impl Ftl {
     pub(crate) fn with_tables(config: &Config, tables: Tables<'_>) -> Option<Ftl> {
         let mut ftl = Ftl::new(config);
         let Tables { map, reverse, validity, pools } = tables;
-        let fits = map.len() == ftl.map.entries().len()
+        let fits = map.len() == ftl.map.pages()
             && reverse.fits(&ftl.reverse)
             && validity.fits(&ftl.validity)
             && pools.len() == ftl.pools.len()
@@ -538,7 +541,7 @@ impl Ftl {
     pub(crate) fn used_tables(&self) -> UsedTables<'_> {
         UsedTables {
             tables: self.tables(),
-            planes: Cow::Borrowed(self.map.planes_away()),
+            planes: self.map.planes_away(),
             cache: self.cache.as_ref().map(MappingCache::held),
             versions: Cow::Borrowed(self.retries.as_ref().map_or(&[], Retries::versions)),
         }
