@@ -56,11 +56,15 @@ fn the_order_of_each_estimate() {
         for alpha in [90, 100] {
             let (mut board, mut queues) = scene(&commands);
             let made = order(&mut shortest(by_type, by_buffer, alpha), &mut board, &mut queues);
-            assert_eq!(made, expected, "type {by_type}, buffer {by_buffer}, alpha {alpha}");
+            assert_eq!(
+                made, expected,
+                "the shortest estimate goes first, that of a write if {by_type} by its type, of pages not in the buffer if {by_buffer}; \
+                 alpha {alpha}, operation, pages, pages not in the buffer: {commands:?}"
+            );
         }
     }
     let (mut board, mut queues) = scene(&commands);
-    assert_eq!(order(&mut Oldest, &mut board, &mut queues), [1, 2, 3, 4, 5]);
+    assert_eq!(order(&mut Oldest, &mut board, &mut queues), [1, 2, 3, 4, 5], "oldest first in order of arrival");
 }
 
 /// A-NCQ-02: how many commands of half its estimate overtake the oldest, by alpha.
@@ -71,7 +75,12 @@ fn how_often_the_oldest_is_overtaken() {
     for (alpha, overtakings) in [(90, 7), (50, 1), (0, 1), (100, 40)] {
         let (mut board, mut queues) = scene(&commands);
         let made = order(&mut shortest(true, true, alpha), &mut board, &mut queues);
-        assert_eq!(made.iter().position(|&c| c == 1), Some(overtakings), "alpha {alpha}");
+        assert_eq!(
+            made.iter().position(|&c| c == 1),
+            Some(overtakings),
+            "each younger command that overtakes one takes its estimate times alpha, here {alpha} %; one of 10 \
+             pages, then 40 of 5"
+        );
     }
     assert_eq!([6, 7].map(|times| aged(2_000_000, 90, times)), [1_062_882, 956_593]);
 }
@@ -98,9 +107,16 @@ fn several_queues_are_one() {
     board.requests[3].arrival = Time::from_ns(9);
     board.flows = vec![Flow::from(FlowFigures { waiting: 1, ..FlowFigures::default() }); 3];
     board.flows[0].set_waiting(2);
-    assert_eq!(order(&mut shortest(true, true, 100), &mut board.clone(), &mut queues), [4, 2, 3, 1]);
+    let made = order(&mut shortest(true, true, 100), &mut board.clone(), &mut queues);
+    assert_eq!(made, [4, 2, 3, 1], "the shortest of all queues goes, of equals the older, of as old the first flow's");
     (queues.waiting, board.requests[0].arrival) = (vec![vec![0, 3], vec![1], vec![2]], Time::from_ns(3));
-    assert_eq!(order(&mut Oldest, &mut board, &mut queues), [2, 1, 3, 4]);
+    let made = order(&mut Oldest, &mut board.clone(), &mut queues);
+    assert_eq!(made, [2, 1, 3, 4], "the oldest of all queues goes; they came at 3, 0, 5 and 9 ns");
+    // All pages are in the buffer.
+    queues.waiting = vec![vec![0, 3], vec![1], vec![2]];
+    queues.pages.iter_mut().for_each(|(_, missing)| *missing = 0);
+    let made = order(&mut shortest(true, true, 100), &mut board, &mut queues);
+    assert_eq!(made, [2, 1, 3, 4], "of commands that need no time the oldest goes; they came at 3, 0, 5 and 9 ns");
 }
 
 /// Who is overtaken is older than the one that goes, in whatever queue it waits. All arrived together: those of flow 0 and in front of it
@@ -112,8 +128,10 @@ fn older_commands_of_other_queues_are_overtaken_too() {
     board.flows = vec![Flow::from(FlowFigures { waiting: 1, ..FlowFigures::default() }); 3];
     board.flows[1].set_waiting(2);
     let mut admit = shortest(true, true, 50);
-    assert_eq!(admit.next(&board, &queues), Some(Fetch { flow: FlowId(1), position: 1 }));
-    assert_eq!(admit.overtaken, [1, 1, 0, 0]);
+    assert_eq!(admit.next(&board, &queues), Some(Fetch { flow: FlowId(1), position: 1 }), "the shortest goes");
+    let rule =
+        "who is older than the one that goes is overtaken, in whatever queue; flows have 0, then 1 and 2, then 3";
+    assert_eq!(admit.overtaken, [1, 1, 0, 0], "{rule}");
 }
 
 /// The shortest command whose queues have no room keeps the others waiting, and nothing is counted as overtaken.
@@ -122,11 +140,11 @@ fn a_command_without_room_is_waited_for() {
     let (board, mut queues) = scene(&[(Read, 4, 4), (Read, 2, 2), (Read, 3, 3)]);
     queues.full = alloc::boxed::Box::new(|command| command == 1);
     let mut admit = shortest(true, true, 50);
-    assert_eq!(admit.next(&board, &queues), None);
-    assert!(admit.overtaken.iter().all(|&times| times == 0));
+    assert_eq!(admit.next(&board, &queues), None, "the shortest, for which there is no room, is waited for");
+    assert!(admit.overtaken.iter().all(|&times| times == 0), "nobody is overtaken while none goes");
     queues.full = alloc::boxed::Box::new(|_| false);
     assert_eq!(admit.next(&board, &queues), Some(Fetch { flow: FlowId(0), position: 1 }));
-    assert_eq!(admit.overtaken, [1, 0, 0]);
+    assert_eq!(admit.overtaken, [1, 0, 0], "the older one is overtaken when the shortest goes");
 }
 
 /// D-NCQ-10: with `ncq_keep_order` a command waits for an older one of its pages, unless both read.
@@ -138,6 +156,11 @@ fn commands_of_a_page_can_keep_their_order() {
         queues.pages[1].0 = 8..10;
         let mut admit = Shortest { keeps_order: true, ..shortest(false, false, 100) };
         let made = order(&mut admit, &mut board, &mut queues);
-        assert_eq!(made, if waits { [3, 1, 2] } else { [2, 3, 1] }, "{first:?} then {second:?}");
+        assert_eq!(
+            made,
+            if waits { [3, 1, 2] } else { [2, 3, 1] },
+            "a command waits for an older one of its pages unless both read; {first:?} of 9 pages, {second:?} of \
+             2 of them, a read of 3 others"
+        );
     }
 }

@@ -72,12 +72,18 @@ mod tests {
             board.flows[flow.index()].set_waiting(left);
             fetched.push(flow.0);
         }
-        assert_eq!(fetched, [0, 1, 3, 0, 3, 3]);
+        assert_eq!(fetched, [0, 1, 3, 0, 3, 3], "flows with a command waiting take turns; they have 2, 1, 0 and 3");
         board.flows.iter_mut().for_each(|flow| flow.set_waiting(9));
-        // It is flow 0's turn, but its queue is full; the next turn is that of the flow after the one fetched from instead.
-        assert_eq!(admit.next(&board, &Queues::full(|flow| flow == FlowId(0))), Some(Fetch::head(FlowId(1))));
-        assert_eq!(admit.next(&board, &Queues::open()), Some(Fetch::head(FlowId(2))));
-        assert_eq!(admit.next(&board, &Queues::full(|_| true)), None);
-        assert_eq!(admit.next(&board, &Queues::open()), Some(Fetch::head(FlowId(3))));
+        // It is flow 0's turn.
+        let cases: [(&'static [u16], _, _); 4] = [
+            (&[0], Some(1), "a flow whose queue is full is passed over"),
+            (&[], Some(2), "the next turn is that of the flow behind the one fetched from"),
+            (&[0, 1, 2, 3], None, "no flow is fetched from while all queues are full"),
+            (&[], Some(3), "a turn that no flow could take goes to the next"),
+        ];
+        for (full, next, rule) in cases {
+            let fetch = admit.next(&board, &Queues::full(move |flow| full.contains(&flow.0)));
+            assert_eq!(fetch.map(|fetch| fetch.flow.0), next, "{rule}; flow 0 was next at first, full are {full:?}");
+        }
     }
 }

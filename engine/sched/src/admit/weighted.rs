@@ -92,48 +92,57 @@ mod tests {
     use alloc::vec::Vec;
     use flashlane_core::board::FlowFigures;
 
+    /// A board with a flow of each of these priorities, all with commands waiting.
+    fn flows(priorities: &[u8]) -> Board {
+        let mut board = crate::pick::testing::board(1, 2);
+        let flow = |&priority| FlowFigures { priority, waiting: 9, ..FlowFigures::default() }.into();
+        board.flows = priorities.iter().map(flow).collect();
+        board
+    }
+
+    /// The flows of the next fetches.
+    fn served(admit: &mut Weighted, board: &Board, count: usize) -> Vec<u16> {
+        (0..count).map_while(|_| admit.next(board, &Queues::open())).map(|fetch| fetch.flow.0).collect()
+    }
+
     #[test]
     fn levels_share_by_powers_of_two() {
-        let mut board = crate::pick::testing::board(1, 2);
-        board.flows =
-            (0..3).map(|priority| FlowFigures { priority, waiting: 9, ..FlowFigures::default() }.into()).collect();
+        let mut board = flows(&[0, 1, 2]);
         let mut admit = Weighted::default();
-        let served: Vec<u16> = (0..70).map(|_| admit.next(&board, &Queues::open()).unwrap().flow.0).collect();
-        let count = |f| served.iter().filter(|&&x| x == f).count();
-        assert_eq!((count(0), count(1), count(2)), (10, 20, 40));
+        let served = served(&mut admit, &board, 70);
+        let count = [0, 1, 2].map(|flow| served.iter().filter(|&&one| one == flow).count());
+        assert_eq!(count, [10, 20, 40], "priority i is fetched from 2^i times as often as priority 0; {served:?}");
         board.flows[2].set_waiting(0);
-        assert!(
-            admit.next(&board, &Queues::full(|f| f == FlowId(1))) == Some(Fetch::head(FlowId(0))),
-            "a full flow is passed over"
-        );
-        assert!(admit.next(&board, &Queues::full(|_| true)).is_none());
+        let next = admit.next(&board, &Queues::full(|flow| flow == FlowId(1)));
+        assert_eq!(next, Some(Fetch::head(FlowId(0))), "a flow whose queue is full is passed over");
+        assert_eq!(admit.next(&board, &Queues::full(|_| true)), None, "no flow is fetched from while all are full");
     }
 
-    /// A round of three priorities: each priority's fetches, in turn as long as it has some; then the next round.
     #[test]
     fn turns_within_a_round() {
-        let mut board = crate::pick::testing::board(1, 2);
-        board.flows =
-            (0..3).map(|priority| FlowFigures { priority, waiting: 9, ..FlowFigures::default() }.into()).collect();
-        let mut admit = Weighted::default();
-        let served: Vec<u16> = (0..14).map(|_| admit.next(&board, &Queues::open()).unwrap().flow.0).collect();
-        assert_eq!(served, [0, 1, 2, 1, 2, 2, 2, 0, 1, 2, 1, 2, 2, 2]);
+        let served = served(&mut Weighted::default(), &flows(&[0, 1, 2]), 14);
+        let rule = "priorities take turns in a round as long as they have fetches left, then the next round begins";
+        assert_eq!(served, [0, 1, 2, 1, 2, 2, 2, 0, 1, 2, 1, 2, 2, 2], "{rule}; flow i has priority i");
     }
 
-    /// Flows of one priority share its fetches in turn. A priority that has nothing to fetch saves no fetches.
     #[test]
     fn fetches_not_used_are_lost() {
-        let mut board = crate::pick::testing::board(1, 2);
-        board.flows =
-            [0, 0, 1].map(|priority| FlowFigures { priority, waiting: 9, ..FlowFigures::default() }.into()).to_vec();
+        let mut board = flows(&[0, 0, 1]);
         board.flows[2].set_waiting(0);
         let mut admit = Weighted::default();
-        let serve = |admit: &mut Weighted, board: &flashlane_core::Board, count: usize| -> Vec<u16> {
-            (0..count).map(|_| admit.next(board, &Queues::open()).unwrap().flow.0).collect()
-        };
-        assert_eq!(serve(&mut admit, &board, 6), [0, 1, 0, 1, 0, 1]);
+        assert_eq!(served(&mut admit, &board, 6), [0, 1, 0, 1, 0, 1], "flows of a priority share its fetches in turn");
         board.flows[2].set_waiting(9);
         // What is left of the round that began with the last of these: the two fetches of priority 1.
-        assert_eq!(serve(&mut admit, &board, 8), [2, 2, 0, 2, 2, 1, 2, 2]);
+        let rule =
+            "a priority that had nothing to fetch saves no fetches; flows 0 and 1 have priority 0, flow 2 priority 1";
+        assert_eq!(served(&mut admit, &board, 8), [2, 2, 0, 2, 2, 1, 2, 2], "{rule}");
+    }
+
+    /// Priorities above the seventh count as the seventh.
+    #[test]
+    fn there_are_eight_classes() {
+        let served = served(&mut Weighted::default(), &flows(&[6, 7]), 192);
+        let count = served.iter().filter(|&&one| one == 1).count();
+        assert_eq!(count, 128, "priority 7 is fetched from twice as often as priority 6; {served:?}");
     }
 }

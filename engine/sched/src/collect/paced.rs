@@ -85,14 +85,23 @@ mod tests {
             assert_eq!(
                 may_write(&board, UnitId(0)),
                 goes,
-                "{last_write} pages written, {moves} moved, {erases} erased"
+                "a write goes when what was collected since the last one has freed that one's pages, a step at least; {last_write} pages \
+                 written, {moves} moved, {erases} erased, victims have 6 and 4 valid pages of 8"
             );
-            assert_eq!(Paced.precedence(&board, UnitId(0)), GcPrecedence::Gc, "no write waits");
+            assert_eq!(
+                Paced.precedence(&board, UnitId(0)),
+                GcPrecedence::Gc,
+                "collection goes first where no write waits"
+            );
             program(&mut board, 0, 1);
             let turn = if goes { GcPrecedence::User } else { GcPrecedence::Gc };
-            assert_eq!(Paced.precedence(&board, UnitId(0)), turn);
+            assert_eq!(Paced.precedence(&board, UnitId(0)), turn, "a write that waits goes when it may");
             board.planes.iter_mut().for_each(|plane| plane.free_blocks = 4);
-            assert_eq!(Paced.precedence(&board, UnitId(0)), GcPrecedence::User, "above the threshold");
+            assert_eq!(
+                Paced.precedence(&board, UnitId(0)),
+                GcPrecedence::User,
+                "users go first above the hard threshold"
+            );
         }
     }
 
@@ -102,7 +111,11 @@ mod tests {
         for (erases, goes) in [(0, false), (1, true)] {
             let mut board = short(2, 0, erases);
             board.planes.iter_mut().for_each(|plane| plane.victim_pages = 0);
-            assert_eq!(may_write(&board, UnitId(0)), goes);
+            assert_eq!(
+                may_write(&board, UnitId(0)),
+                goes,
+                "a victim without valid pages is erased before a write; {erases} erased"
+            );
         }
     }
 }

@@ -36,10 +36,11 @@ mod tests {
     use super::*;
     use crate::pick::testing::board;
 
-    /// At the hard threshold of free blocks garbage collection goes first, one block above it user transactions do. It is
-    /// enough that one plane of the unit that is being collected is at the threshold; planes not being collected do not count.
+    /// It is enough that one plane of the unit is at the threshold.
     #[test]
     fn collection_goes_first_at_the_hard_threshold() {
+        let mode = SemiPreemptive.declares().mode;
+        assert_eq!(mode, GcMode::Transactions { pausable: true }, "reads may pause the programs of collection");
         let mut board = board(2, 2);
         board.facts.gc_hard_blocks = 3;
         for short_of_blocks in 0..4 {
@@ -54,12 +55,15 @@ mod tests {
                 (board.planes[short_of_blocks].free_blocks, board.planes[short_of_blocks].collecting) =
                     (free_blocks, collecting);
                 let is = SemiPreemptive.precedence(&board, UnitId(0));
-                assert_eq!(is, turn, "plane {short_of_blocks}: {free_blocks} free blocks, collecting: {collecting}");
+                let rule = "collection goes first at the hard threshold, 3 free blocks, of a plane that is collected";
+                assert_eq!(
+                    is, turn,
+                    "{rule}; plane {short_of_blocks}: {free_blocks} free blocks, collecting: {collecting}"
+                );
             }
         }
     }
 
-    /// Planes of other units do not count.
     #[test]
     fn planes_of_another_unit_do_not_count() {
         let facts = board(1, 2).facts;
@@ -68,6 +72,10 @@ mod tests {
         board.planes.iter_mut().for_each(|plane| (plane.free_blocks, plane.collecting) = (9, true));
         (board.planes[2].free_blocks, board.planes[3].free_blocks) = (9, 1);
         let turns = [0, 1, 2].map(|unit| SemiPreemptive.precedence(&board, UnitId(unit)));
-        assert_eq!(turns, [GcPrecedence::User, GcPrecedence::Gc, GcPrecedence::User]);
+        assert_eq!(
+            turns,
+            [GcPrecedence::User, GcPrecedence::Gc, GcPrecedence::User],
+            "only planes of the unit count; one of unit 1 is short of blocks"
+        );
     }
 }

@@ -9,7 +9,7 @@ use std::vec::Vec;
 use flashlane_core::board;
 use flashlane_core::transaction::Transaction;
 
-use super::tests::{A, B, C, D, DECIDED, E, READS, join, leave, place, scene};
+use super::tests::{A, B, C, D, DECIDED, E, READS, join, leave, place, scene, words};
 use super::*;
 use crate::flin::slowdown::Extremes;
 use flashlane_testing::Random;
@@ -143,10 +143,17 @@ fn stage_1_equals_the_plain_model() {
         let expected = plain_place(&board, busy, (flow, service, service + newest, is_high), worst);
         let tail = board.queues[0].len as usize;
         let txn = join(&mut board, &mut fair, flow);
-        assert_eq!(place(&board, txn), expected, "flow {flow}, high: {is_high}, chip: {kind}");
+        assert_eq!(
+            place(&board, txn),
+            expected,
+            "a transaction stands where the least and the most slowed down of its intensity are nearest, what is \
+             before them and the chip counted; flow {flow}, high: {is_high}, chip: {kind}; {}",
+            words(&board)
+        );
         assert_eq!(
             (board.txn(txn).tag & tag::HIGH != 0, board.txn(txn).isolated_latency.ns()),
-            (is_high, service + newest)
+            (is_high, service + newest),
+            "intensity is that of the epoch before, and alone one waits for the newest of its flow; flow {flow}"
         );
         let barrier = is_high && worst == Some(flow) && expected < tail;
         assert_eq!(board.txn(txn).tag & tag::BARRIER != 0, barrier, "what passed nobody bars nobody");

@@ -2,6 +2,8 @@
 
 extern crate std;
 
+use std::format;
+use std::string::String;
 use std::vec::Vec;
 
 use flashlane_core::PlaneId;
@@ -75,6 +77,17 @@ pub(super) fn place(board: &Board, txn: TxnId) -> usize {
     board.walk(READS).position(|other| other == txn).expect("it waits")
 }
 
+/// The queue in words, for messages: flow and intensity of what waits, `|` behind a barrier.
+pub(super) fn words(board: &Board) -> String {
+    let word = |txn: &Transaction| {
+        let intensity = if txn.tag & tag::HIGH != 0 { "high" } else { "low" };
+        let barrier = if txn.tag & tag::BARRIER != 0 { " |" } else { "" };
+        format!("{} {intensity}{barrier}", txn.flow.0)
+    };
+    let waiting: Vec<String> = board.walk(READS).map(|txn| word(board.txn(txn))).collect();
+    format!("flows from the head at {}: {}", board.now.ns(), waiting.join(", "))
+}
+
 fn at(board: &mut Board, ns: u64) {
     board.now = Time::from_ns(ns);
 }
@@ -88,12 +101,16 @@ fn isolated_latencies_of_the_model() {
         for (ns, isolated) in [(0, 100), (20, 180), (150, 150), (500, 100)] {
             at(&mut board, ns);
             all.push(join(&mut board, &mut fair, A));
-            assert_eq!(board.txn(all[all.len() - 1]).isolated_latency.ns(), isolated, "at {ns}");
+            assert_eq!(
+                board.txn(all[all.len() - 1]).isolated_latency.ns(),
+                isolated,
+                "alone, one waits for the flow's one before that waits, and is served; at {ns} ns"
+            );
         }
         all.into_iter().for_each(|txn| leave(&mut board, &mut fair, txn));
         at(&mut board, 600);
         let txn = join(&mut board, &mut fair, A);
-        assert_eq!(board.txn(txn).isolated_latency.ns(), last);
+        assert_eq!(board.txn(txn).isolated_latency.ns(), last, "alone, one waits for none if none of its flow waits");
     }
 }
 
@@ -106,7 +123,8 @@ fn a_departed_transaction_counts_if_set() {
         leave(&mut board, &mut fair, first);
         at(&mut board, 40);
         let second = join(&mut board, &mut fair, A);
-        assert_eq!(board.txn(second).isolated_latency.ns(), isolated);
+        let latency = board.txn(second).isolated_latency.ns();
+        assert_eq!(latency, isolated, "what has just left counts for the alone time only if set: {count_departed}");
     }
 }
 
@@ -120,7 +138,8 @@ fn the_newest_that_still_waits_counts() {
     leave(&mut board, &mut fair, newer);
     at(&mut board, 30);
     let third = join(&mut board, &mut fair, A);
-    assert_eq!((board.txn(older).isolated_latency.ns(), board.txn(third).isolated_latency.ns()), (100, 170));
+    let rule = "when the newest of a flow leaves, the newest that still waits is the one to wait for alone";
+    assert_eq!([older, third].map(|txn| board.txn(txn).isolated_latency.ns()), [100, 170], "{rule}");
     // Of those that then wait the newest: alone the first is done at 100, the second at 200, and the third leaves; at 50 150 are left to wait.
     let (mut board, mut fair) = scene(DECIDED);
     let mut last = TxnId::NONE;
@@ -131,7 +150,7 @@ fn the_newest_that_still_waits_counts() {
     leave(&mut board, &mut fair, last);
     at(&mut board, 50);
     let fourth = join(&mut board, &mut fair, A);
-    assert_eq!((board.txn(last).isolated_latency.ns(), board.txn(fourth).isolated_latency.ns()), (260, 250));
+    assert_eq!([last, fourth].map(|txn| board.txn(txn).isolated_latency.ns()), [260, 250], "{rule}");
 }
 
 /// The queue t1L t2L t3L t4H t5H t6H, flows of the last three c, d, c, in the second epoch; flows c, d and e are of high
@@ -183,7 +202,7 @@ fn step_1_and_2a_of_the_model() {
     let (mut board, mut fair, _) = six(DECIDED);
     let expected = searched(&board, &mut fair, 0, 3, B);
     let low = join(&mut board, &mut fair, B);
-    assert_eq!(place(&board, low), expected);
+    assert_eq!(place(&board, low), expected, "low intensity goes where it is fairest among the low; {}", words(&board));
     assert!(board.txn(low).tag & tag::HIGH == 0 && fair.queues[0].low.len() == 4);
     // Fairness 0.7, and the worst flow; or fairness 0.5, and not the worst.
     for (means, flow) in [([(C, 7), (E, 10)], E), ([(C, 5), (D, 10)], E), ([(C, 5), (D, 10)], C)] {
@@ -191,7 +210,9 @@ fn step_1_and_2a_of_the_model() {
         departed(&mut fair, &means);
         let expected = searched(&board, &mut fair, 3, 6, flow);
         let high = join(&mut board, &mut fair, flow);
-        assert_eq!(place(&board, high), expected);
+        let rule =
+            "high intensity goes where it is fairest among the high, unless its flow is the worst off and fairness low";
+        assert_eq!(place(&board, high), expected, "{rule}; mean slowdowns {means:?}, flow {flow}; {}", words(&board));
         assert_eq!(board.txn(high).tag & (tag::HIGH | tag::BARRIER), tag::HIGH);
     }
 }
@@ -208,7 +229,8 @@ fn step_2b_of_the_model() {
         let high: Vec<FlowId> = board.walk(READS).skip(3).map(|txn| board.txn(txn).flow).collect();
         assert_eq!(high, [C, D, C].map(FlowId));
         let moved = join(&mut board, &mut fair, flow);
-        assert_eq!(place(&board, moved), expected);
+        let rule = "the worst-off flow goes to the front of the high, behind its own and behind barriers, if these bar";
+        assert_eq!(place(&board, moved), expected, "{rule} ({}); flow {flow}; {}", settings.barrier, words(&board));
         let barrier = if settings.barrier { tag::BARRIER } else { 0 };
         assert_eq!(board.txn(moved).tag, tag::HIGH | tag::JUMPED | barrier);
     }
@@ -217,7 +239,8 @@ fn step_2b_of_the_model() {
     departed(&mut fair, &[(C, 6), (E, 10)]);
     let expected = searched(&board, &mut fair, 3, 6, E);
     let stays = join(&mut board, &mut fair, E);
-    assert_eq!((place(&board, stays), board.txn(stays).tag & tag::BARRIER), (expected, 0));
+    let is = (place(&board, stays), board.txn(stays).tag & tag::BARRIER);
+    assert_eq!(is, (expected, 0), "fairness of exactly the threshold is not below it; {}", words(&board));
 }
 
 /// A-FLN-07: t4 carries a barrier; the next goes behind it, and reordering does not cross it either.
@@ -228,15 +251,21 @@ fn no_transaction_passes_a_barrier() {
     let tail = join(&mut board, &mut fair, D);
     departed(&mut fair, &[(D, 5), (C, 10)]);
     let barrier = join(&mut board, &mut fair, C);
-    assert_eq!((place(&board, barrier), place(&board, tail)), (3, 4));
+    let rule = "nothing passes a barrier, and the worst-off flow goes right behind it";
+    assert_eq!(
+        [barrier, tail].map(|txn| place(&board, txn)),
+        [3, 4],
+        "the worst-off flow goes to the front; {}",
+        words(&board)
+    );
     departed(&mut fair, &[(D, 5), (C, 5), (E, 20)]);
     let moved = join(&mut board, &mut fair, E);
-    assert_eq!((place(&board, barrier), place(&board, moved), place(&board, tail)), (3, 4, 5));
+    assert_eq!([barrier, moved, tail].map(|txn| place(&board, txn)), [3, 4, 5], "{rule}; {}", words(&board));
     assert_eq!(fair.queues[0].iter().count() - fair.queues[0].open.len(), 5);
     departed(&mut fair, &[(D, 10), (C, 10), (E, 10)]);
     for _ in 0..20 {
         let other = join(&mut board, &mut fair, D);
-        assert!(place(&board, other) >= 5);
+        assert!(place(&board, other) >= 5, "{rule}; {}", words(&board));
     }
 }
 
@@ -256,7 +285,10 @@ fn averages_of_departed_transactions() {
         wait(&mut board, &mut fair, 10_000_000, 3);
         let average = fair.record(READS, FlowId(A)).departed;
         let exactly = Mean::of(1, mean);
-        assert!(!average.is_below(exactly, 1000) && !exactly.is_below(average, 1000), "{average:?}");
+        assert!(
+            !average.is_below(exactly, 1000) && !exactly.is_below(average, 1000),
+            "averages are of the run, or halved in weight after every epoch if set: {halve}; {average:?} of 1 and 3"
+        );
     }
 }
 
@@ -266,9 +298,13 @@ fn averages_halve_once_an_epoch() {
     for looks in [&[3][..], &[1, 2, 3], &[0, 0, 2, 2, 3, 3]] {
         let mut record = FlowRecord { departed: Mean::of(24, 240), ..FlowRecord::default() };
         looks.iter().for_each(|&epoch| record.age(epoch));
-        assert_eq!(record.departed, Mean::of(3, 30), "{looks:?}");
+        assert_eq!(
+            record.departed,
+            Mean::of(3, 30),
+            "an average is halved in weight once an epoch; looked at in {looks:?}"
+        );
         record.age(5);
-        assert_eq!(record.departed, Mean::default(), "less than one is none");
+        assert_eq!(record.departed, Mean::default(), "an average of less than one transaction is none");
     }
 }
 
@@ -280,9 +316,9 @@ fn withdrawn_transactions_count_in_no_average() {
     at(&mut board, 70);
     fair.departs(&board, gone, Departure::Withdrawn);
     board.unlink(gone).stage = Stage::Free;
-    assert!(fair.record(READS, FlowId(A)).departed.is_none());
+    assert!(fair.record(READS, FlowId(A)).departed.is_none(), "what leaves without service counts in no average");
     let next = join(&mut board, &mut fair, A);
-    assert_eq!(board.txn(next).isolated_latency.ns(), 100);
+    assert_eq!(board.txn(next).isolated_latency.ns(), 100, "what leaves without service is not waited for alone");
 }
 
 /// The copy of the queue equals the queue, whatever joins and leaves.
@@ -302,9 +338,13 @@ fn the_copy_equals_the_queue() {
             let txn = board.walk(READS).nth(skip).expect("three wait");
             leave(&mut board, &mut fair, txn);
         }
-        assert!(board.walk(READS).eq(fair.queues[0].iter().map(|e| e.txn)));
+        assert!(
+            board.walk(READS).eq(fair.queues[0].iter().map(|e| e.txn)),
+            "the copy equals the queue; {}",
+            words(&board)
+        );
         let high: Vec<bool> = board.walk(READS).map(|txn| board.txn(txn).tag & tag::HIGH != 0).collect();
-        assert!(high.is_sorted(), "low before high");
+        assert!(high.is_sorted(), "low intensity stands before high; {}", words(&board));
     }
     let jumped = board.txns.iter().filter(|txn| txn.tag & tag::JUMPED != 0).count();
     let barriers = board.txns.iter().filter(|txn| txn.tag & tag::BARRIER != 0).count();

@@ -52,10 +52,19 @@ mod tests {
             entry(3, 7, 40),
             entry(1, 9, 2),
         ]);
-        let of = |request, page| table.of(RequestId(request), Lpn(page)).map(Duration::ns);
-        assert_eq!((of(0, 4), of(0, 5), of(0, 6)), (Some(11), Some(10), None));
-        assert_eq!((of(1, 9), of(1, 5), of(2, 9)), (Some(2), None, None));
-        assert_eq!((of(3, 7), of(4, 7)), (Some(40), None));
-        assert_eq!(KnownResponses::default().of(RequestId(0), Lpn(0)), None);
+        for (request, page, time, rule) in [
+            (0, 4, Some(11), "a page has the time it took in its request"),
+            (0, 5, Some(10), "a page has the time it took in its request"),
+            (0, 6, None, "a page that its request did not name has none"),
+            (1, 9, Some(2), "a page has the time it took in its request"),
+            (1, 5, None, "a page that another request named has none"),
+            (2, 9, None, "a request without a page has none"),
+            (3, 7, Some(40), "a page that a request names twice has its longer time"),
+            (4, 7, None, "a request behind the last has none"),
+        ] {
+            let known = table.of(RequestId(request), Lpn(page)).map(Duration::ns);
+            assert_eq!(known, time, "{rule}: page {page} of request {request}");
+        }
+        assert_eq!(KnownResponses::default().of(RequestId(0), Lpn(0)), None, "an empty table knows nothing");
     }
 }

@@ -66,6 +66,35 @@ mod tests {
     use crate::order::tail::Tail;
     use crate::pick::testing::{board, read};
 
+    /// An order that takes 7 ns from what leaves.
+    struct Takes;
+
+    impl Order for Takes {
+        fn declares(&self) -> OrderDeclares {
+            OrderDeclares::ASK
+        }
+
+        fn position(&mut self, _: &Board, _: TxnId, _: QueueId) -> Position {
+            Position { isolated_latency: Duration::from_ns(5), ..Position::TAIL }
+        }
+
+        fn departs(&mut self, _: &Board, _: TxnId, _: Departure) -> Duration {
+            Duration::from_ns(7)
+        }
+    }
+
+    #[test]
+    fn the_order_beside_it_is_asked() {
+        let mut board = board(1, 1);
+        let new = read(&mut board, 1, 0, 1);
+        let mut order = Shadow::new(Box::new(Takes), Estimator::new(Options::default(), false));
+        let noted = order.position(&board, new, board.txn(new).queue).isolated_latency.ns();
+        assert_eq!(noted, 5, "what the order notes of a transaction is noted");
+        let owes = order.departs(&board, new, Departure::Dispatched).ns();
+        assert_eq!(owes, 7, "what the order takes from the slack of one that leaves is taken");
+        assert!(!order.declares().is_tail, "what the order declares is declared");
+    }
+
     #[test]
     fn the_estimator_changes_no_place() {
         let mut board = board(1, 1);

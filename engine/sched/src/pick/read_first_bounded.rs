@@ -94,7 +94,7 @@ impl Pick for ReadFirstBounded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pick::testing::{board, program, read};
+    use crate::pick::testing::{board, program, read, scene};
     use flashlane_core::board::Board;
     use flashlane_core::transaction::Stage;
     use flashlane_core::{Time, Transaction};
@@ -122,15 +122,43 @@ mod tests {
         let mut pick = pick_of(&board, 3);
         let reads: Vec<TxnId> = (0..12).map(|i| read(&mut board, i, 0, i)).collect();
         for &first in &reads[..4] {
-            assert_eq!(next(&mut pick, &mut board, Scope::Any), first, "no write waits");
+            assert_eq!(next(&mut pick, &mut board, Scope::Any), first, "the oldest read goes where no write waits");
         }
         let writes = [20, 21].map(|i| program(&mut board, 0, i));
-        assert_eq!(next(&mut pick, &mut board, Scope::Reads), reads[4]);
+        assert_eq!(next(&mut pick, &mut board, Scope::Reads), reads[4], "in a pause a read goes, and is not counted");
         let expected = [reads[5], reads[6], reads[7], writes[0], reads[8], reads[9], reads[10], writes[1], reads[11]];
         for expected in expected {
-            assert_eq!(next(&mut pick, &mut board, Scope::Any), expected);
+            let before = scene(&board);
+            let rule = "a write goes after three reads begun while one waited, reads before that";
+            assert_eq!(next(&mut pick, &mut board, Scope::Any), expected, "{rule}; {before}");
         }
-        assert!(next(&mut pick, &mut board, Scope::Any).is_none());
+        assert!(next(&mut pick, &mut board, Scope::Any).is_none(), "of nothing nothing goes");
+    }
+
+    /// What another chip has begun brings no write forward.
+    #[test]
+    fn every_chip_counts_its_own_reads() {
+        let facts = board(1, 1).facts;
+        let geometry = flashlane_core::Geometry { chips_per_channel: 2, ..facts.geometry };
+        let mut board = Board::new(flashlane_core::board::Facts { geometry, ..facts }, 1);
+        let mut pick = pick_of(&board, 2);
+        let waits = |board: &mut Board, unit: u16, op: FlashOp| {
+            let (id, unit) = (TxnId(board.txns.len() as u32), UnitId(unit));
+            let queue = board.queue_for(unit, op, 0);
+            board.txns.push(Transaction { unit, queue, op, stage: Stage::Waiting, ..Transaction::EMPTY });
+            board.link(id, queue, TxnId::NONE);
+        };
+        for unit in [0, 1] {
+            (0..3).for_each(|_| waits(&mut board, unit, FlashOp::Read));
+            waits(&mut board, unit, FlashOp::Program);
+        }
+        for (unit, op) in [(1, FlashOp::Read), (1, FlashOp::Read), (0, FlashOp::Read), (1, FlashOp::Program)] {
+            let mut group = Group::new();
+            pick.pick(&board, UnitId(unit), Scope::Any, &mut group);
+            let before = scene(&board);
+            let begun = board.unlink(group.lead()).op;
+            assert_eq!(begun, op, "a write of chip {unit} goes after two reads of that chip; {before}");
+        }
     }
 
     /// A write whose page has an older write waiting elsewhere does not take the turn.
@@ -142,9 +170,10 @@ mod tests {
         board.txn_mut(write).blocked_by = TxnId(77);
         let reads: Vec<TxnId> = (0..3).map(|i| read(&mut board, i, 0, i)).collect();
         for read in reads {
-            assert_eq!(next(&mut pick, &mut board, Scope::Any), read);
+            let rule = "a write behind an older one of its page leaves its turn to reads";
+            assert_eq!(next(&mut pick, &mut board, Scope::Any), read, "{rule}");
         }
-        assert!(next(&mut pick, &mut board, Scope::Any).is_none());
+        assert!(next(&mut pick, &mut board, Scope::Any).is_none(), "a write behind an older one of its page stays");
     }
 
     /// A transaction of the higher of two priorities passes those that have waited less than twice as long, reads and writes; of
@@ -167,7 +196,12 @@ mod tests {
                 id
             });
             for expected in [3, 0, 1, 4, 2, 5, 6] {
-                assert_eq!(next(&mut pick, &mut board, Scope::Any), ids[expected], "{op:?}");
+                assert_eq!(
+                    next(&mut pick, &mut board, Scope::Any),
+                    ids[expected],
+                    "a wait counts twice for a step of priority, of equals the older goes; {op:?}s of (priority, \
+                     waited): {waited:?}"
+                );
             }
         }
     }

@@ -209,8 +209,8 @@ mod tests {
         Sprinkler::new(64).pick(&board, UnitId(0), Scope::Any, &mut group);
         let mut members = group.members().to_vec();
         members.sort_unstable();
-        assert_eq!(members, [TxnId(0), TxnId(2), TxnId(3)]);
-        assert_eq!(group.lead(), TxnId(0));
+        assert_eq!(members, [TxnId(0), TxnId(2), TxnId(3)], "the oldest of every plane that has one join");
+        assert_eq!(group.lead(), TxnId(0), "of equal groups that of the oldest goes");
     }
 
     #[test]
@@ -222,17 +222,19 @@ mod tests {
         }
         let mut group = Group::new();
         Sprinkler::new(64).pick(&board, UnitId(0), Scope::Any, &mut group);
-        assert_eq!(group.members(), [TxnId(0), TxnId(2)]);
+        let rule = "one of the lead's request joins before an older one of its plane";
+        assert_eq!(group.members(), [TxnId(0), TxnId(2)], "{rule}");
     }
 
-    /// What is picked of reads on these slots, of these requests, oldest first.
-    fn picked(mut board: Board, window: u64, reads: &[(u8, u32)]) -> Vec<u32> {
+    /// Holds what is picked of reads on these slots, of these requests, oldest first, to a rule.
+    fn picks(mut board: Board, window: u64, reads: &[(u8, u32)], expected: &[u32], rule: &str) {
         for (i, &(slot, request)) in reads.iter().enumerate() {
             read(&mut board, i as u32, slot, request);
         }
         let mut group = Group::new();
         Sprinkler::new(window).pick(&board, UnitId(0), Scope::Any, &mut group);
-        group.members().iter().map(|id| id.0).collect()
+        let members: Vec<u32> = group.members().iter().map(|id| id.0).collect();
+        assert_eq!(members, expected, "{rule}; window {window}, (plane, request): {reads:?}");
     }
 
     /// Of equal groups the one of the oldest goes.
@@ -240,11 +242,12 @@ mod tests {
     fn of_equal_groups_the_oldest_goes() {
         let mut alone = board(2, 2);
         (alone.facts.multi_plane, alone.facts.multi_die) = (false, false);
-        assert_eq!(picked(alone, 64, &[(2, 1), (0, 2), (1, 3), (3, 4)]), [0]);
+        let rule = "of equal groups that of the oldest goes";
+        picks(alone, 64, &[(2, 1), (0, 2), (1, 3), (3, 4)], &[0], rule);
         let mut dies = board(2, 2);
         dies.facts.multi_die = false;
         // Planes 2 and 3 of the second die, and planes 0 and 1 of the first: two each, of four requests.
-        assert_eq!(picked(dies, 64, &[(3, 1), (0, 2), (1, 3), (2, 4)]), [0, 3]);
+        picks(dies, 64, &[(3, 1), (0, 2), (1, 3), (2, 4)], &[0, 3], rule);
     }
 
     /// A larger group before one request's, one request's before the oldest.
@@ -256,11 +259,29 @@ mod tests {
             board
         };
         // The first die has two of two requests, the second two of one.
-        assert_eq!(picked(two_dies(2), 64, &[(0, 1), (1, 2), (2, 7), (3, 7)]), [2, 3]);
+        picks(
+            two_dies(2),
+            64,
+            &[(0, 1), (1, 2), (2, 7), (3, 7)],
+            &[2, 3],
+            "of equal groups one request's goes before an older one",
+        );
         // The first die has three of three requests, the second two of one: whichever is older.
-        assert_eq!(picked(two_dies(3), 64, &[(3, 7), (4, 7), (0, 1), (1, 2), (2, 3)]), [2, 3, 4]);
+        picks(
+            two_dies(3),
+            64,
+            &[(3, 7), (4, 7), (0, 1), (1, 2), (2, 3)],
+            &[2, 3, 4],
+            "a larger group goes before one request's",
+        );
         // Two of one request on the first die, three with two of one on the second.
-        assert_eq!(picked(two_dies(3), 64, &[(0, 7), (1, 7), (3, 8), (4, 8), (5, 9)]), [2, 3, 4]);
+        picks(
+            two_dies(3),
+            64,
+            &[(0, 7), (1, 7), (3, 8), (4, 8), (5, 9)],
+            &[2, 3, 4],
+            "a larger group goes before an older one",
+        );
     }
 
     /// Only a limited number of those that may go, from the first, is looked at.
@@ -268,7 +289,7 @@ mod tests {
     fn only_the_window_is_considered() {
         let reads = [(0, 1), (0, 2), (0, 3), (1, 4)];
         for (window, expected) in [(1, &[0][..]), (3, &[0]), (4, &[0, 3]), (5, &[0, 3])] {
-            assert_eq!(picked(board(1, 2), window, &reads), expected, "window {window}");
+            picks(board(1, 2), window, &reads, expected, "only those in the window are looked at");
         }
     }
 
@@ -276,9 +297,9 @@ mod tests {
     #[test]
     fn a_plane_offers_its_four_oldest() {
         let fourth = [(0, 7), (1, 1), (1, 2), (1, 3), (1, 7)];
-        assert_eq!(picked(board(1, 2), 64, &fourth), [0, 4]);
+        picks(board(1, 2), 64, &fourth, &[0, 4], "the fourth of a plane joins if it is of the lead's request");
         let fifth = [(0, 7), (1, 1), (1, 2), (1, 3), (1, 4), (1, 7)];
-        assert_eq!(picked(board(1, 2), 64, &fifth), [0, 1]);
+        picks(board(1, 2), 64, &fifth, &[0, 1], "the fifth of a plane is not looked at");
     }
 
     /// The lists of the planes offer what a walk along the queue finds: of all that waits, of a part, and where many must wait for others.
@@ -313,7 +334,10 @@ mod tests {
             let [mut expected, mut offers] = [Offers::NONE, Offers::NONE];
             expected.find_in_window(&board, queue, window);
             offers.find(&board, queue, window);
-            assert_eq!(offers, expected, "window {window}");
+            assert_eq!(
+                offers, expected,
+                "the lists of the planes offer what a walk along the queue finds; window {window}"
+            );
             let from_lists = offers.find_in_lists(&board, queue, window);
             // The queue is longer than the window, and what the lists offer lies in it all the same.
             let counted = from_lists && board.queues[queue.index()].len as usize > window;
@@ -333,7 +357,7 @@ mod tests {
         let younger = read(&mut board, 9, 0, 2);
         let mut group = Group::new();
         Sprinkler::new(64).pick(&board, UnitId(0), Scope::Any, &mut group);
-        assert_eq!(group.members(), [younger]);
+        assert_eq!(group.members(), [younger], "a read goes before a larger group of older writes");
     }
 
     /// Where every write of the highest priority waits for an older one of its page, those of a lower priority go.
@@ -354,10 +378,10 @@ mod tests {
         board.txn_mut(held).blocked_by = free;
         let mut group = Group::new();
         Sprinkler::new(64).pick(&board, UnitId(0), Scope::Any, &mut group);
-        assert_eq!(group.members(), [free]);
+        assert_eq!(group.members(), [free], "a lower priority goes where all of a higher one wait for older writes");
         board.txn_mut(held).blocked_by = TxnId::NONE;
         group.clear();
         Sprinkler::new(64).pick(&board, UnitId(0), Scope::Any, &mut group);
-        assert_eq!(group.members(), [held]);
+        assert_eq!(group.members(), [held], "the highest priority that can go does");
     }
 }

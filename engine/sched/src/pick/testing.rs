@@ -1,5 +1,6 @@
 //! A board with one unit, for the tests of answers.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,7 +9,7 @@ use flashlane_core::board::{Board, Command, Facts, Service};
 use flashlane_core::decide::{Group, PageWrite, Pick, Scope};
 use flashlane_core::geometry::{Geometry, UnitKind};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, Lpn, PlaneId, Time, Transaction, TxnId, UnitId};
+use flashlane_core::{Duration, Lpn, PlaneId, QueueId, Time, Transaction, TxnId, UnitId};
 
 /// One chip of `dies` dies with `planes` planes each.
 pub(crate) fn board(dies: u32, planes: u32) -> Board {
@@ -83,6 +84,41 @@ fn put(board: &mut Board, op: FlashOp, serial: u32, slot: u8, request: u32) -> T
     let queue = board.txn(id).queue;
     board.link(id, queue, TxnId::NONE);
     id
+}
+
+/// A board in words, for messages: what waits in every queue from its head on, and what stands on every plane.
+pub(crate) fn scene(board: &Board) -> String {
+    let mut text = format!("at {} ns", board.now.ns());
+    for queue in (0..board.queues.len() as u32).map(QueueId).filter(|queue| board.queues[queue.index()].len > 0) {
+        text += &format!("\n  queue {}:", queue.0);
+        for id in board.walk(queue) {
+            let Transaction { op, request, plane, slack, serial, .. } = board.txn(id);
+            text += &format!(
+                " {}({op:?} {serial} of request {request} for plane {}, slack {} ns)",
+                id.0,
+                plane.0,
+                slack.ns()
+            );
+        }
+    }
+    for (at, plane) in board.planes.iter().enumerate() {
+        let unit = &board.units[board.home_of(PlaneId(at as u16)).0.index()];
+        text += &format!(
+            "\n  plane {at}: its chip is {:?} with {} reads waiting and {} steps collected; {} free blocks ({} are too few), \
+             collecting: {}, free page: {}, {} free pages, next page {}, {} valid pages of its victim",
+            unit.service,
+            unit.waiting(FlashOp::Read),
+            unit.counters.moves + unit.counters.erases,
+            plane.free_blocks,
+            board.facts.gc_hard_blocks,
+            plane.collecting,
+            plane.has_free_page,
+            plane.free_pages,
+            plane.next_page,
+            plane.victim_pages
+        );
+    }
+    text
 }
 
 /// What an answer begins next at a chip of two planes, in the words in which `waiting` says what waits there: `r3` is a read and `w1` a write, with their

@@ -155,19 +155,24 @@ mod tests {
         }
         let mut group = Group::new();
         pick.pick(&board, UnitId(0), Scope::Any, &mut group);
-        assert_eq!(group.lead(), TxnId(0));
-        // Another is inserted before it; the slot keeps its transaction.
+        assert_eq!(group.lead(), TxnId(0), "the oldest read takes the slot");
         let queue = board.txn(TxnId(2)).queue;
         board.unlink(TxnId(2));
         board.link(TxnId(2), queue, TxnId(0));
         group.clear();
         pick.pick(&board, UnitId(0), Scope::Any, &mut group);
-        assert_eq!(group.lead(), TxnId(0));
+        assert_eq!(group.lead(), TxnId(0), "a slot keeps its transaction when another is inserted before it");
         board.unlink(TxnId(0));
         board.txn_mut(TxnId(0)).stage = Stage::InService;
         group.clear();
         pick.pick(&board, UnitId(0), Scope::Any, &mut group);
-        assert_eq!(group.lead(), TxnId(2));
+        assert_eq!(group.lead(), TxnId(2), "a slot whose transaction has left takes the first that waits");
+        // Its number is given to another, at the tail.
+        board.unlink(TxnId(2)).serial = 9;
+        board.link(TxnId(2), queue, TxnId::NONE);
+        group.clear();
+        pick.pick(&board, UnitId(0), Scope::Any, &mut group);
+        assert_eq!(group.lead(), TxnId(1), "a slot does not take another of the same number for its transaction");
     }
 
     /// A read and a write that have waited so long, us, at an idle unit; whether the read is picked.
@@ -200,7 +205,11 @@ mod tests {
             board.units[0].gc.reads = moves;
             (board.planes[0].free_blocks, board.planes[0].free_pages) = (9, 9);
             let first = read_goes_first(&mut board, [0, waited]);
-            assert_eq!(first, read_first, "{moves} moves, {waited} us");
+            let rule = "what waits longer over its service goes, and collection before the write counts in both waits";
+            assert_eq!(
+                first, read_first,
+                "whether the read goes: {rule}; {moves} moves, the write has waited {waited} us"
+            );
         }
     }
 
@@ -215,10 +224,10 @@ mod tests {
         board.units[0].foreground_gc = flashlane_core::board::ForegroundGc::begun(write, false, 0, false);
         let mut group = Group::new();
         balanced(&board).pick(&board, UnitId(0), Scope::Any, &mut group);
-        assert_eq!(group.lead(), write);
+        assert_eq!(group.lead(), write, "a write whose collection is done goes before any read");
         group.clear();
         balanced(&board).pick(&board, UnitId(0), Scope::Reads, &mut group);
-        assert_eq!(group.lead(), reading);
+        assert_eq!(group.lead(), reading, "where only reads may go no write does");
     }
 
     /// A slot does not keep a transaction that has moved to another unit.
@@ -233,6 +242,6 @@ mod tests {
         board.unlink(first).unit = UnitId(1);
         group.clear();
         pick.pick(&board, UnitId(0), Scope::Any, &mut group);
-        assert_eq!(group.lead(), second);
+        assert_eq!(group.lead(), second, "a slot drops a transaction that has moved to another chip");
     }
 }

@@ -93,6 +93,7 @@ mod tests {
     use crate::pick::testing::{board, program};
     use flashlane_core::transaction::{FlashOp, Stage};
     use flashlane_core::{PlaneId, UnitId};
+    use flashlane_testing::Random;
 
     /// The plain form, whatever the length.
     fn walked(board: &Board, lead: TxnId, queue: QueueId) -> Group {
@@ -141,11 +142,12 @@ mod tests {
         assert_eq!(
             group.members(),
             [lead, own, highest, last],
-            "not {lowest:?} and {shadowed:?}: their planes are taken"
+            "the lead's own priority joins first, then the highest; not {lowest:?} and {shadowed:?}: their planes \
+             are taken"
         );
         let mut group = Group::new();
         widen(&board, lead, &mut group);
-        assert_eq!(group.members(), [lead, own]);
+        assert_eq!(group.members(), [lead, own], "of one queue no other priority joins");
     }
 
     /// The planes of a die must work one page offset; another die may work another. A plane without a free page joins nothing.
@@ -166,7 +168,26 @@ mod tests {
             let mut group = Group::new();
             widen(&board, lead, &mut group);
             let members: Vec<u32> = group.members().iter().map(|id| id.0).collect();
-            assert_eq!(members, expected, "{offsets:?}, {room:?}");
+            let rule = "planes of a die join at one page offset, and only those with a free page";
+            assert_eq!(members, expected, "{rule}; offsets {offsets:?}, free pages {room:?}");
+        }
+    }
+
+    /// Two dies of two planes, each with a write.
+    #[test]
+    fn commands_span_what_the_drive_can() {
+        for (multi_plane, multi_die, expected) in
+            [(false, false, &[0][..]), (true, false, &[0, 1]), (false, true, &[0, 2]), (true, true, &[0, 1, 2, 3])]
+        {
+            let mut board = board(2, 2);
+            (board.facts.multi_plane, board.facts.multi_die) = (multi_plane, multi_die);
+            board.planes.iter_mut().for_each(|plane| plane.has_free_page = true);
+            let lead = [0, 1, 2, 3].map(|slot| program(&mut board, slot, u32::from(slot)))[0];
+            let mut group = Group::new();
+            widen(&board, lead, &mut group);
+            let members: Vec<u32> = group.members().iter().map(|id| id.0).collect();
+            let rule = "planes of a die join where commands are multi-plane, dies where they are multi-die";
+            assert_eq!(members, expected, "{rule}; multi-plane {multi_plane}, multi-die {multi_die}");
         }
     }
 
@@ -175,13 +196,8 @@ mod tests {
     fn a_long_queue_gives_the_group_that_a_walk_gives() {
         let mut board = board(4, 2);
         board.facts.same_page = [false, true, false];
-        let mut x = 88_172_645_463_325_252u64;
-        let mut sample = |below: usize| {
-            x ^= x << 13;
-            x ^= x >> 7;
-            x ^= x << 17;
-            x as usize % below
-        };
+        let mut random = Random(17);
+        let mut sample = |below: usize| random.below(below as u64) as usize;
         for i in 0..200 {
             program(&mut board, (i % 7) as u8, 0);
         }
@@ -196,7 +212,12 @@ mod tests {
             let lead = waiting[if sample(2) == 0 { 0 } else { sample(waiting.len()) }];
             let mut group = Group::new();
             widen(&board, lead, &mut group);
-            assert_eq!(group.members(), walked(&board, lead, queue).members(), "step {step}");
+            assert_eq!(
+                group.members(),
+                walked(&board, lead, queue).members(),
+                "the first of every plane joins that may, nearest the head first, also where the queue is long; \
+                 step {step}"
+            );
             compared[group.members().len()] += u32::from(waiting.len() as u32 > LONG);
             // A member leaves and joins again somewhere: in long segments in front of the same one, so that ranks run out.
             let moves = waiting[sample(waiting.len())];
@@ -231,7 +252,8 @@ mod tests {
                 .collect();
             let mut group = Group::new();
             widen(&board, ids[0], &mut group);
-            assert_eq!(group.members(), [ids[0], ids[3]], "{behind} more");
+            let rule = "a younger one that would fit does not overtake the first of its plane";
+            assert_eq!(group.members(), [ids[0], ids[3]], "{rule}; {behind} more wait");
         }
     }
 }

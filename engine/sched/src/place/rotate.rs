@@ -56,16 +56,20 @@ mod tests {
         board.planes.iter_mut().for_each(|plane| plane.has_free_page = true);
         let mut place = Rotate::default();
         let mut next = |board: &Board| place.plane(board, to(5)).0;
-        assert_eq!([0; 8].map(|_| next(&board)), [0, 3, 1, 4, 2, 5, 0, 3]);
+        let rule = "planes take turns, channels first; those of channel 0 are 0 to 2";
+        assert_eq!([0; 8].map(|_| next(&board)), [0, 3, 1, 4, 2, 5, 0, 3], "{rule}");
         (board.planes[1].has_free_page, board.planes[4].has_free_page) = (false, false);
-        assert_eq!([0; 4].map(|_| next(&board)), [2, 5, 0, 3]);
+        assert_eq!(
+            [0; 4].map(|_| next(&board)),
+            [2, 5, 0, 3],
+            "{rule}; 1 and 4 have no free page, and are passed over"
+        );
         board.planes.iter_mut().for_each(|plane| plane.has_free_page = false);
-        assert_eq!([0; 2].map(|_| next(&board)), [5, 5], "at home if nowhere else");
+        assert_eq!([0; 2].map(|_| next(&board)), [5, 5], "a write stays at home if no plane has a free page");
         board.planes[1].has_free_page = true;
-        assert_eq!(next(&board), 1);
-        // Only the plane without a free page is passed over: 4 is next after 1, and then 5 without 2.
+        assert_eq!(next(&board), 1, "the only plane with a free page takes a write");
         board.planes.iter_mut().for_each(|plane| plane.has_free_page = true);
         board.planes[2].has_free_page = false;
-        assert_eq!([0; 4].map(|_| next(&board)), [4, 5, 0, 3]);
+        assert_eq!([0; 4].map(|_| next(&board)), [4, 5, 0, 3], "{rule}; only 2 has no free page, and 1 came last");
     }
 }

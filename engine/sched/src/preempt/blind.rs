@@ -70,12 +70,21 @@ mod tests {
         let mut board = crate::pick::testing::board(1, 2);
         (board.facts.suspend, board.facts.resume) = (Duration::from_ns(300), Duration::from_ns(500));
         board.now = Time::from_ns(1_000);
+        let points = [Blind::anytime(), Blind::at_boundaries()].map(|answer| answer.declares().suspend_points);
+        let rule = "one suspends at any instant, the other at the end of an iteration";
+        assert_eq!(points, [SuspendPoints::Any, SuspendPoints::Boundary], "{rule}");
         for (ends, pauses) in [(1_801, true), (1_800, false), (1_000, false)] {
             board.units[0].command.ends = Time::from_ns(ends);
             for mut answer in [Blind::anytime(), Blind::at_boundaries()] {
                 let is = answer.pause(&board, UnitId(0), TxnId(0));
-                assert_eq!(is, pauses.then_some(Duration::ZERO), "to {ends}");
-                assert_eq!(answer.serve(&board, UnitId(0), TxnId(0)), Some(Duration::ZERO));
+                assert_eq!(
+                    is,
+                    pauses.then_some(Duration::ZERO),
+                    "a pause needs more than its overheads of 800 ns left; {} ns are",
+                    ends - 1_000
+                );
+                let serves = answer.serve(&board, UnitId(0), TxnId(0));
+                assert_eq!(serves, Some(Duration::ZERO), "any read goes in a pause");
             }
         }
     }

@@ -77,6 +77,7 @@ mod tests {
     use super::*;
     use crate::pick::testing::{program, read, serve};
     use flashlane_core::Time;
+    use flashlane_core::board::Command;
 
     const US: u64 = 1000;
 
@@ -93,57 +94,67 @@ mod tests {
         board
     }
 
+    /// Whether the scene's read pauses the program, and at what cost.
+    fn pauses(answer: &mut BySlack, board: &Board) -> Option<Duration> {
+        answer.pause(board, UnitId(0), board.first(UnitId(0), flashlane_core::transaction::FlashOp::Read))
+    }
+
+    fn rarely_full() -> BySlack {
+        BySlack::new(FillTrigger::new(80, 4096))
+    }
+
+    /// The read takes 75 us, and 25 on the bus.
     #[test]
     fn the_member_with_least_slack_decides() {
-        let mut board = busy();
-        let waiting = board.first(UnitId(0), flashlane_core::transaction::FlashOp::Read);
-        let mut answer = BySlack::new(FillTrigger::new(80, 4096));
-        // 75 us and 25 on the bus.
-        assert_eq!(answer.pause(&board, UnitId(0), waiting), Some(Duration::ZERO));
-        let other = board.txn(board.units[0].command.lead).next;
-        board.txn_mut(other).slack = Duration::from_us(99);
-        assert_eq!(answer.pause(&board, UnitId(0), waiting), None);
-        board.txn_mut(other).slack = Duration::from_us(100);
-        assert_eq!(answer.pause(&board, UnitId(0), waiting), Some(Duration::ZERO));
+        let points = rarely_full().declares().suspend_points;
+        assert_eq!(points, SuspendPoints::Boundary, "programs are paused at the end of an iteration");
+        for (slack, is) in [(150, true), (100, true), (99, false)] {
+            let mut board = busy();
+            let other = board.txn(board.units[0].command.lead).next;
+            board.txn_mut(other).slack = Duration::from_us(slack);
+            let rule = "all of a command must be able to spare the read's 100 us";
+            let cost = pauses(&mut rarely_full(), &board);
+            assert_eq!(cost, is.then_some(Duration::ZERO), "{rule}; one has 200 us of slack, the other {slack}");
+        }
     }
 
     #[test]
     fn overheads_must_fit_too_and_are_charged_once() {
         let mut board = busy();
         (board.facts.suspend, board.facts.resume) = (Duration::from_us(20), Duration::from_us(30));
-        let waiting = board.first(UnitId(0), flashlane_core::transaction::FlashOp::Read);
-        let mut answer = BySlack::new(FillTrigger::new(80, 4096));
-        assert_eq!(answer.pause(&board, UnitId(0), waiting), Some(Duration::from_us(50)));
+        let cost = pauses(&mut rarely_full(), &board);
+        assert_eq!(cost, Some(Duration::from_us(50)), "a pause charges its overheads");
         board.facts.resume = Duration::from_us(31);
-        assert_eq!(answer.pause(&board, UnitId(0), waiting), None);
-        board.units[0].paused = board.units[0].command;
-        assert_eq!(answer.serve(&board, UnitId(0), waiting), Some(Duration::from_us(100)));
+        let cost = pauses(&mut rarely_full(), &board);
+        assert_eq!(cost, None, "slack of 150 us must hold the read's 100 and overheads of 51");
     }
 
     #[test]
     fn nothing_is_paused_while_writes_go_first() {
-        let mut board = busy();
-        let waiting = board.first(UnitId(0), flashlane_core::transaction::FlashOp::Read);
         let mut answer = BySlack::new(FillTrigger::new(50, 4));
-        for i in 0..2 {
-            program(&mut board, 0, 20 + i);
+        for (waiting, is) in [(2, true), (3, false)] {
+            let mut board = busy();
+            for i in 0..waiting {
+                program(&mut board, 0, 20 + i);
+            }
+            let rule = "nothing is paused while more than the share of writes waits, 2 of 4";
+            assert_eq!(pauses(&mut answer, &board).is_some(), is, "{rule}; {waiting} wait");
         }
-        assert!(answer.pause(&board, UnitId(0), waiting).is_some(), "2 of 4 are not more than half");
-        program(&mut board, 0, 30);
-        assert_eq!(answer.pause(&board, UnitId(0), waiting), None);
     }
 
-    /// A paused command serves a read whose service it can just spare, and not one that takes a nanosecond more.
+    /// What is in service meanwhile, a read, does not count, nor do the overheads.
     #[test]
     fn a_paused_command_serves_what_it_can_spare() {
         for (left, serves) in [(100_000, true), (99_999, false)] {
             let mut board = busy();
+            (board.facts.suspend, board.facts.resume) = (Duration::from_us(20), Duration::from_us(30));
             let waiting = board.first(UnitId(0), flashlane_core::transaction::FlashOp::Read);
-            board.units[0].paused = board.units[0].command;
             let other = board.txn(board.units[0].command.lead).next;
             board.txn_mut(other).slack = Duration::from_ns(left);
-            let mut answer = BySlack::new(FillTrigger::new(80, 4096));
-            assert_eq!(answer.serve(&board, UnitId(0), waiting), serves.then_some(Duration::from_us(100)), "{left} ns");
+            board.units[0].paused = core::mem::replace(&mut board.units[0].command, Command::NONE);
+            let cost = rarely_full().serve(&board, UnitId(0), waiting);
+            let rule = "a paused command serves a read whose 100 us all of it can spare, and is charged these";
+            assert_eq!(cost, serves.then_some(Duration::from_us(100)), "{rule}; one has {left} ns");
         }
     }
 }

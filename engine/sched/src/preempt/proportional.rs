@@ -125,7 +125,8 @@ mod tests {
             board.facts.suspend = Duration::from_us(overheads / 4);
             board.facts.resume = Duration::from_us(overheads * 3 / 4);
             let pauses = plain().pause(&board, UnitId(0), reading).is_some();
-            assert_eq!(pauses, preempts, "waited {waited} ns, overheads {overheads} us");
+            let rule = "a read preempts a program that waits less over its service, overheads counted";
+            assert_eq!(pauses, preempts, "{rule}; the program has waited {waited} ns, overheads {overheads} us");
         }
     }
 
@@ -135,9 +136,11 @@ mod tests {
         for (left, preempts) in [(0, false), (20_000, false), (20_001, true)] {
             let (mut board, reading) = busy(Owner::Gc, left, 4_000_000);
             (board.facts.suspend, board.facts.resume) = (Duration::from_us(15), Duration::from_us(5));
-            assert_eq!(plain().pause(&board, UnitId(0), reading).is_some(), preempts, "{left} ns left");
+            let pauses = plain().pause(&board, UnitId(0), reading).is_some();
+            let rule = "any read preempts a page move that has more than the overheads of 20 us left";
+            assert_eq!(pauses, preempts, "{rule}; {left} ns are left");
             board.units[0].command.op = FlashOp::Erase;
-            assert_eq!(plain().pause(&board, UnitId(0), reading), None, "an erase");
+            assert_eq!(plain().pause(&board, UnitId(0), reading), None, "no read preempts an erase");
         }
     }
 
@@ -159,7 +162,9 @@ mod tests {
             let paused_at = Time::from_ns(NOW - pause);
             board.units[0].paused = Command { remaining: Duration::from_us(50), paused_at, ..command };
             let serves = plain().serve(&board, UnitId(0), reading).is_some();
-            assert_eq!(serves, preempts, "waited {waited}, paused for {pause} ns, resuming {resume} us");
+            let rule =
+                "a paused program is resumed when it waits more over its service; its pause counts, and resuming";
+            assert_eq!(serves, preempts, "{rule}; waited {waited}, paused for {pause} ns, resuming {resume} us");
             board.units[0].paused.owner = Owner::Gc;
             assert!(plain().serve(&board, UnitId(0), reading).is_some(), "a move waits for any read");
         }
@@ -172,20 +177,33 @@ mod tests {
         let present = || Proportional::new(true);
         for waited in [429_999, 430_000, 3_000_000] {
             let (board, reading) = busy(Owner::User, 40_000, waited);
-            assert!(present().pause(&board, UnitId(0), reading).is_some(), "waited {waited} ns");
+            assert!(
+                present().pause(&board, UnitId(0), reading).is_some(),
+                "what a program waited before it began does not count: {waited} ns"
+            );
         }
         for (left, preempts) in [(7_548, true), (7_547, false)] {
             // The read over 1,325 us is 0.0755.
             let (board, reading) = busy(Owner::User, left, 0);
-            assert_eq!(present().pause(&board, UnitId(0), reading).is_some(), preempts, "{left} ns left");
+            let pauses = present().pause(&board, UnitId(0), reading).is_some();
+            let rule =
+                "a program that has waited for nothing is preempted if what is left is more over the read's service";
+            assert_eq!(pauses, preempts, "{rule}; {left} ns are left");
         }
         for (pause, preempts) in [(562_499, true), (562_500, false)] {
             let (mut board, reading) = busy(Owner::User, 0, 900_000);
             let command = board.units[0].command;
             let paused_at = Time::from_ns(NOW - pause);
             board.units[0].paused = Command { remaining: Duration::from_us(50), paused_at, ..command };
-            assert_eq!(present().serve(&board, UnitId(0), reading).is_some(), preempts, "paused for {pause} ns");
-            assert!(plain().serve(&board, UnitId(0), reading).is_none(), "it has waited 900 us and the pause");
+            assert_eq!(
+                present().serve(&board, UnitId(0), reading).is_some(),
+                preempts,
+                "only the present pause counts as waiting: {pause} ns"
+            );
+            assert!(
+                plain().serve(&board, UnitId(0), reading).is_none(),
+                "else what it waited before counts too: 900 us and the pause"
+            );
         }
     }
 }

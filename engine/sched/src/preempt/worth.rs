@@ -231,8 +231,9 @@ mod tests {
                             };
                             let gains = ends(Some(overheads)) < ends(None) && left > overheads.iter().sum();
                             let case = (members, left, reads, behind, overheads);
-                            assert_eq!(pauses, gains, "members, left, reads, behind, overheads: {case:?}");
-                            assert!(gains || !picky, "{case:?}");
+                            let rule = "a pause gains if all that wait at the chip end earlier by it, added up";
+                            assert_eq!(pauses, gains, "{rule}; members, left, reads, behind, overheads: {case:?}");
+                            assert!(gains || !picky, "{rule}, at 200 % only then; {case:?}");
                             paused[usize::from(pauses)] += 1;
                             paused[2] += usize::from(picky);
                         }
@@ -251,14 +252,23 @@ mod tests {
             let (board, first) = busy(1, 1_100, 2, 0, overheads);
             let set = &[("worth_arrivals", arrivals)];
             let mut worth = Worth::of(&Values { params: PARAMS, set, known: None });
-            assert_eq!(worth.pause(&board, UnitId(0), first).is_some(), pauses, "{arrivals} {overheads:?}");
+            let is = worth.pause(&board, UnitId(0), first).is_some();
+            let rule = "a pause pays for the requests to come that its overheads delay";
+            assert_eq!(is, pauses, "{rule}: {arrivals} % of the reads that wait, overheads {overheads:?} us");
         }
         // Garbage collection keeps nobody waiting: only requests to come pay, of which twice 20 % x 400 us
         // must be less than what a read gains.
         for (left, pauses) in [(460, false), (461, true)] {
             let (mut board, first) = busy(1, left, 3, 0, [300, 100]);
             board.units[0].command.owner = Owner::Gc;
-            assert_eq!(worth().pause(&board, UnitId(0), first).is_some(), pauses, "{left} us of a page move left");
+            let is = worth().pause(&board, UnitId(0), first).is_some();
+            assert_eq!(is, pauses, "only requests to come pay for the pause of a page move; {left} us of it are left");
+        }
+        for (left, pauses) in [(400, false), (401, true)] {
+            let (mut board, first) = busy(1, left, 3, 0, [300, 100]);
+            board.units[0].command.owner = Owner::Gc;
+            let is = worth_at(100).pause(&board, UnitId(0), first).is_some();
+            assert_eq!(is, pauses, "nothing is paused for longer than it runs: 400 us of overheads, {left} us left");
         }
     }
 
@@ -279,7 +289,12 @@ mod tests {
                 four.txns.push(flashlane_core::Transaction { op, queue, stage, ..flashlane_core::Transaction::EMPTY });
                 four.link(id, queue, TxnId::NONE);
             }
-            assert_eq!(writes_behind(&four, UnitId(0)), 250 * u64::from(waiting));
+            let behind = writes_behind(&four, UnitId(0));
+            assert_eq!(
+                behind,
+                250 * u64::from(waiting),
+                "of {waiting} writes without a chip a quarter waits for each of four"
+            );
         }
     }
 
@@ -293,14 +308,21 @@ mod tests {
             let us = Duration::from_us;
             let paused_at = Time::from_ns((NOW - now) * 1000);
             board.units[0].paused = Command { paused: us(before), paused_at, remaining: us(900), ..command };
-            assert_eq!(worth().serve(&board, UnitId(0), first).is_some(), serves, "{before} us and {now}");
-            board.units[0].paused.owner = Owner::Gc;
-            assert_eq!(worth().serve(&board, UnitId(0), first).is_some(), serves, "a page move, {before} us and {now}");
+            for owner in [Owner::User, Owner::Gc] {
+                board.units[0].paused.owner = owner;
+                let is = worth().serve(&board, UnitId(0), first).is_some();
+                let rule = "a program stands paused for its own 1,325 us at most, over all its pauses";
+                assert_eq!(is, serves, "{rule}; one of {owner:?} for {before} us before and {now} us now");
+            }
         }
         for (before, pauses) in [(1325, true), (1326, false)] {
             let (mut board, first) = busy(1, 900, 3, 0, [0, 0]);
             board.units[0].command.paused = Duration::from_us(before);
-            assert_eq!(worth().pause(&board, UnitId(0), first).is_some(), pauses, "{before} us before");
+            assert_eq!(
+                worth().pause(&board, UnitId(0), first).is_some(),
+                pauses,
+                "what has stood paused for as long as it takes is paused no more: {before} of 1,325 us"
+            );
         }
     }
 
@@ -315,7 +337,7 @@ mod tests {
             WriteWaits,
             OfUser,
         }
-        for (now, short, serves) in [
+        let cases = [
             (2650, Short::No, true),
             (2651, Short::No, false),
             (1325, Short::WaitsForSpace, true),
@@ -323,7 +345,8 @@ mod tests {
             (1326, Short::AnEighthWaits, false),
             (1326, Short::WriteWaits, false),
             (1326, Short::OfUser, false),
-        ] {
+        ];
+        for (case, (now, short, serves)) in cases.into_iter().enumerate() {
             let (mut board, first) = busy(1, 900, 3, u32::from(short == Short::WriteWaits), [0, 0]);
             // Of 80 pages nine wait for the flash, and ten are too many.
             board.facts.buffer_pages = 80;
@@ -345,7 +368,12 @@ mod tests {
             let owner = if short == Short::OfUser { Owner::User } else { Owner::Buffer };
             let paused_at = Time::from_ns((NOW - now) * 1000);
             board.units[0].paused = Command { owner, paused_at, ..board.units[0].command };
-            assert_eq!(worth().serve(&board, UnitId(0), first).is_some(), serves, "{now} us");
+            assert_eq!(
+                worth().serve(&board, UnitId(0), first).is_some(),
+                serves,
+                "a program of the buffer stands paused for twice its 1,325 us while nobody waits for the buffer; \
+                 case {case}, {now} us"
+            );
         }
     }
 
@@ -359,14 +387,20 @@ mod tests {
                 board.units[0].command.owner = owner;
                 board.waiting_for_buffer = waiting;
                 let is = worth_at(200).pause(&board, UnitId(0), first).is_some();
-                assert_eq!(is, pauses || owner == Owner::Gc, "{waiting} {owner:?}");
+                let rule = "a program of the buffer pays for its pause while requests wait for space";
+                assert_eq!(is, pauses || owner == Owner::Gc, "{rule}; {waiting} wait, a program of {owner:?}");
             }
         }
         for (waiting, pauses) in [(4, true), (5, false)] {
             let (mut board, first) = busy(1, 1_000, 1, 0, [100, 100]);
             board.units[0].command.owner = Owner::Gc;
             board.waiting_for_buffer = waiting;
-            assert_eq!(worth_at(110).pause(&board, UnitId(0), first).is_some(), pauses, "{waiting}");
+            assert_eq!(
+                worth_at(110).pause(&board, UnitId(0), first).is_some(),
+                pauses,
+                "every request that waits for space pays the overheads of 200 us, which a read gains 900 us by; \
+                 {waiting} wait"
+            );
         }
     }
 }

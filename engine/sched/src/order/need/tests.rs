@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::catalogue::{Recipe, build};
+use crate::pick::testing::scene;
 use alloc::string::ToString;
 use alloc::vec;
 use flashlane_core::board::Facts;
@@ -135,7 +136,12 @@ fn follows_the_plain_rule(priorities: u8) {
             passed[chip] = queues[chip].len() - place;
         }
         let plain = plainly(&queues, &higher, &siblings, service);
-        assert_eq!(passed, plain, "round {round}: {queues:?} {higher:?} {siblings:?}");
+        assert_eq!(
+            passed, plain,
+            "the request's transactions pass as few as let it end as early as it can, and none with less slack than they \
+             take; {op:?}s of {service}; by chip: slack of those in front, head first {queues:?}, of higher priority \
+             {higher:?}, of the request {siblings:?}"
+        );
         let moved: usize = moves.len();
         let of_moving = plain.iter().zip(&siblings).filter(|(passed, _)| **passed > 0).map(|(_, n)| *n as usize);
         assert_eq!(moved, of_moving.sum::<usize>(), "siblings move together");
@@ -152,23 +158,30 @@ fn follows_the_plain_rule(priorities: u8) {
 /// No transaction passes an older write of its page, or a sibling that stands apart; reads may be kept where they are while writes move.
 #[test]
 fn what_bars_the_way() {
-    let moves_of = |board: &Board, created: &[TxnId], base: &str| {
+    let with = |set: &[&str]| {
+        let params = set.iter().map(|name| (name.to_string(), 0)).collect();
+        build(&Recipe { base: Some("need".to_string()), params, ..Recipe::default() }).expect("a scheduler").order
+    };
+    let moves = |board: &Board, created: &[TxnId], set: &str, expected: &[(TxnId, TxnId)], rule: &str| {
         let mut moves = Vec::new();
-        let order =
-            build(&Recipe { base: Some("need".to_string()), params: vec![(base.to_string(), 0)], ..Recipe::default() });
-        order.expect("a scheduler").order.promote(board, created, &mut moves);
-        moves.iter().map(|promotion| (promotion.txn, promotion.in_front_of)).collect::<Vec<_>>()
+        with(&[set]).promote(board, created, &mut moves);
+        let moves: Vec<_> = moves.iter().map(|promotion| (promotion.txn, promotion.in_front_of)).collect();
+        assert_eq!(moves, expected, "{rule}; {}", scene(board));
     };
     let mut board = board(1, 1);
     let front = put(&mut board, FlashOp::Program, 0, 1, 99);
     let older = put(&mut board, FlashOp::Program, 0, 2, 99);
     let other = put(&mut board, FlashOp::Program, 0, 3, 99);
     let newcomer = put(&mut board, FlashOp::Program, 0, 4, 0);
-    assert_eq!(moves_of(&board, &[newcomer], "rbyp"), [(newcomer, front)]);
-    assert_eq!(moves_of(&board, &[newcomer], "wbyp"), []);
+    moves(&board, &[newcomer], "rbyp", &[(newcomer, front)], "a write passes all that can spare its time");
+    moves(&board, &[newcomer], "wbyp", &[], "writes stay where they may not bypass");
     board.txn_mut(newcomer).blocked_by = older;
-    assert_eq!(moves_of(&board, &[newcomer], "rbyp"), [(newcomer, other)]);
+    moves(&board, &[newcomer], "rbyp", &[(newcomer, other)], "no write passes an older one of its page");
     board.txn_mut(newcomer).blocked_by = TxnId::NONE;
     board.txn_mut(older).request = 4;
-    assert_eq!(moves_of(&board, &[older, newcomer], "rbyp"), [(newcomer, other)]);
+    moves(&board, &[older, newcomer], "rbyp", &[(newcomer, other)], "no transaction passes one of its request");
+    for (set, asks) in [(&[][..], true), (&["rbyp"], true), (&["wbyp"], true), (&["rbyp", "wbyp"], false)] {
+        let declared = with(set).declares().needs.promotions;
+        assert_eq!(declared, asks, "it says in advance that nothing moves if neither may; set to 0: {set:?}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalogue::{Recipe, build};
-use crate::pick::testing::{board, program, read};
+use crate::pick::testing::{board, program, read, scene};
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -26,7 +26,7 @@ fn insert(board: &mut Board, order: &mut dyn Order, id: TxnId) -> usize {
         behind = txn.next;
         passed += 1;
     }
-    assert_eq!(position.tag & tag::JUMPED != 0, passed > 0);
+    assert_eq!(position.tag & tag::JUMPED != 0, passed > 0, "what passes another is marked, and nothing else");
     board.link(id, queue, position.in_front_of);
     passed
 }
@@ -56,11 +56,37 @@ fn a_slk_05_insertion() {
         (board.queues[board.txn(id).queue.index()].len as usize - 1 - passed, board.txn(id).queue)
     };
     let (place, queue) = newcomer(&mut board, x, 2, 5);
-    assert_eq!(place, 1);
-    assert_eq!(order_of(&board, queue, 1000), [(1, 0), (x, 5), (2, 4), (3, 0), (4, 1)]);
-    assert_eq!(newcomer(&mut board, y, 2, 3).0, 5);
-    assert_eq!(newcomer(&mut board, z, 1, 0).0, 4);
-    assert_eq!(order_of(&board, queue, 1000), [(1, 0), (x, 5), (2, 4), (3, 0), (z, 0), (4, 0), (y, 2)]);
+    let rule = "a read passes from the tail all that have as much slack as it takes, and takes that from them";
+    assert_eq!(place, 1, "{rule}; {}", scene(&board));
+    let (left, stands) = (order_of(&board, queue, 1000), [(1, 0), (x, 5), (2, 4), (3, 0), (4, 1)]);
+    assert_eq!(left, stands, "{rule}; (request, slack in us)");
+    assert_eq!(newcomer(&mut board, y, 2, 3).0, 5, "{rule}; {}", scene(&board));
+    assert_eq!(newcomer(&mut board, z, 1, 0).0, 4, "{rule}; {}", scene(&board));
+    let (left, stands) = (order_of(&board, queue, 1000), [(1, 0), (x, 5), (2, 4), (3, 0), (z, 0), (4, 0), (y, 2)]);
+    assert_eq!(left, stands, "{rule}; (request, slack in us)");
+}
+
+/// D-SLK-11: with `charge_reads` a read that arrives takes its time from the slack of the chip's waiting writes.
+#[test]
+fn reads_are_charged_to_writes_if_set() {
+    let mut board = board(1, 1);
+    let [reading, writing] = [read(&mut board, 1, 0, 1), program(&mut board, 0, 2)];
+    for (set, charges, tail) in [
+        (&[][..], false, false),
+        (&[("charge_reads", 1)], true, false),
+        (&[("rbyp", 0), ("wbyp", 0)], false, true),
+        (&[("rbyp", 0), ("wbyp", 0), ("charge_reads", 1)], true, false),
+    ] {
+        let mut order = SlackBypass::with_estimates(&Values { params: PARAMS, set, known: None });
+        let charge = [reading, writing].map(|id| {
+            let queue = board.txn(id).queue;
+            order.position(&board, id, queue).charge_programs
+        });
+        let cost = if charges { board.service(reading) } else { Duration::ZERO };
+        assert_eq!(charge, [cost, Duration::ZERO], "reads, and only they, take their time from writes if set: {set:?}");
+        let rule = "it says in advance that all goes to the tail only if nothing bypasses or is charged";
+        assert_eq!(order.declares().is_tail, tail, "{rule}: {set:?}");
+    }
 }
 
 /// The queue as a plain list of (request, page, slack, cost), and the rule as model 1.1.3 writes it.
@@ -120,7 +146,9 @@ fn the_order_equals_the_plain_rule() {
             board.txn_mut(id).slack = Duration::from_ns(slack);
             list[at].2 = slack;
             let plain: Vec<_> = list.iter().map(|&(request, _, slack)| (request, slack)).collect();
-            assert_eq!(order_of(&board, queue, 1), plain);
+            let rule = "one passes from the tail all that have as much slack as it takes, but no sibling and no \
+                older write of its page";
+            assert_eq!(order_of(&board, queue, 1), plain, "{rule}; {}", scene(&board));
             if sample(3) == 0 {
                 let head = board.queues[queue.index()].head;
                 board.unlink(head);

@@ -1,7 +1,7 @@
 //! Dynamic allocation on boards made by hand: A-SLK-20, turns, companions, which units are free.
 
 use super::*;
-use crate::pick::testing::{board, to};
+use crate::pick::testing::{board, scene, to};
 use alloc::vec;
 use alloc::vec::Vec;
 use flashlane_core::Time;
@@ -46,15 +46,14 @@ fn at_arrival() -> Dynamic {
 #[test]
 fn a_slk_20_the_least_estimate_takes_it() {
     let mut place = at_arrival();
-    assert!(!place.declares().binds_at_dispatch);
-    assert_eq!(place.plane(&busy([4, 4, 3]), to(1)), PlaneId(2));
+    assert!(!place.declares().binds_at_dispatch, "it says in advance that writes are bound at arrival");
+    assert_eq!(place.plane(&busy([4, 4, 3]), to(1)), PlaneId(2), "the least estimate takes a write: of 14, 14 and 13");
     let mut equal = busy([4, 4, 9]);
-    assert_eq!(place.plane(&equal, to(1)), PlaneId(0));
-    // A chip without a free page is no choice; if none has any, the page stays at home.
+    assert_eq!(place.plane(&equal, to(1)), PlaneId(0), "of equal estimates the first takes a write");
     equal.planes[0].has_free_page = false;
-    assert_eq!(place.plane(&equal, to(2)), PlaneId(1));
+    assert_eq!(place.plane(&equal, to(2)), PlaneId(1), "a chip without a free page is no choice");
     equal.planes.iter_mut().for_each(|plane| plane.has_free_page = false);
-    assert_eq!(place.plane(&equal, to(2)), PlaneId(2));
+    assert_eq!(place.plane(&equal, to(2)), PlaneId(2), "a write stays at home where no chip has a free page");
 }
 
 /// The planes that [`Dynamic::place_at_dispatch`] gives out until it lets the rest wait.
@@ -81,10 +80,10 @@ fn placed(board: &mut Board) -> Vec<u16> {
     planes
 }
 
-/// Channels first, then chips, then companions for the planes that may share a command.
 #[test]
 fn units_take_turns_channels_first() {
-    assert_eq!(placed(&mut chips(2, 3)), [0, 3, 1, 4, 2, 5]);
+    let rule = "chips take turns, channels first, then companions for planes that may share a command";
+    assert_eq!(placed(&mut chips(2, 3)), [0, 3, 1, 4, 2, 5], "{rule}");
     let facts = chips(2, 1).facts;
     let geometry = Geometry { dies_per_chip: 2, planes_per_die: 2, ..facts.geometry };
     let widened = |multi_plane: bool, multi_die: bool, next_page: u32| {
@@ -102,12 +101,18 @@ fn units_take_turns_channels_first() {
         board.planes[1].next_page = next_page;
         placed(&mut board)
     };
-    assert_eq!(widened(false, false, 0), [0, 4]);
-    assert_eq!(widened(true, true, 0), [0, 4, 1, 5, 2, 6, 3, 7]);
-    assert_eq!(widened(true, false, 0), [0, 4, 1, 5]);
-    assert_eq!(widened(false, true, 0), [0, 4, 2, 6]);
-    // Planes 0 and 1 do not work the same page offset.
-    assert_eq!(widened(true, true, 7), [0, 4, 2, 5, 3, 6, 7]);
+    for (multi_plane, multi_die, next_page, planes) in [
+        (false, false, 0, &[0, 4][..]),
+        (true, true, 0, &[0, 4, 1, 5, 2, 6, 3, 7]),
+        (true, false, 0, &[0, 4, 1, 5]),
+        (false, true, 0, &[0, 4, 2, 6]),
+        // Planes 0 and 1 do not work the same page offset.
+        (true, true, 7, &[0, 4, 2, 5, 3, 6, 7]),
+    ] {
+        let is = widened(multi_plane, multi_die, next_page);
+        let case = (multi_plane, multi_die, next_page);
+        assert_eq!(is, planes, "{rule}; multi-plane, multi-die, next page of plane 1: {case:?}");
+    }
 }
 
 /// Units that are busy, collect or have a read take none.
@@ -117,9 +122,10 @@ fn only_free_chips_take_writes() {
     board.units[0].service = Service::Busy;
     board.units[1].gc.reads = 1;
     board.units[2].set_waiting([1, 0]);
-    assert_eq!(placed(&mut board), [3]);
+    let rule = "chips that are busy, collect or have a read waiting take no write";
+    assert_eq!(placed(&mut board), [3], "{rule}; {}", scene(&board));
     board.planes[3].has_free_page = false;
-    assert_eq!(placed(&mut board), [0; 0]);
+    assert_eq!(placed(&mut board), [0; 0], "planes without a free page take no write; {}", scene(&board));
 }
 
 /// A chip of several planes: bound at dispatch, a write goes to the plane with most free pages, the first of equals; bound at
@@ -135,7 +141,11 @@ fn the_plane_that_takes_a_write() {
     };
     for (free, first) in [([5, 9, 9, 7], 1), ([9, 9, 9, 9], 0), ([0, 0, 0, 1], 3), ([1, 2, 3, 0], 2)] {
         let taken = Dynamic { estimator: None, turn: 0 }.place_at_dispatch(&roomy(free), TxnId::NONE);
-        assert_eq!(taken.map(|taken| taken.to), Some(PlaneId(first)), "{free:?}");
+        assert_eq!(
+            taken.map(|taken| taken.to),
+            Some(PlaneId(first)),
+            "the plane with most free pages takes a write, the first of equals: of {free:?}"
+        );
     }
     for (writes, expected) in
         [(&[0u8, 0, 1, 3][..], 2), (&[], 0), (&[0], 1), (&[0, 1, 2, 3], 0), (&[0, 1, 1, 2, 3, 3], 0)]
@@ -144,9 +154,13 @@ fn the_plane_that_takes_a_write() {
         for &slot in writes {
             crate::pick::testing::program(&mut board, slot, 0);
         }
-        assert_eq!(at_arrival().plane(&board, to(3)), PlaneId(expected), "{writes:?} wait");
+        assert_eq!(
+            at_arrival().plane(&board, to(3)),
+            PlaneId(expected),
+            "bound at arrival, the plane with fewest writes takes one; they wait for planes {writes:?}"
+        );
         board.planes[usize::from(expected)].has_free_page = false;
-        assert_ne!(at_arrival().plane(&board, to(3)), PlaneId(expected), "no free page");
+        assert_ne!(at_arrival().plane(&board, to(3)), PlaneId(expected), "a plane without a free page takes none");
     }
 }
 
@@ -154,16 +168,19 @@ fn the_plane_that_takes_a_write() {
 #[test]
 fn waiting_transactions_count_in_the_estimate() {
     let mut board = busy([0, 0, 0]);
-    let three = |board: &mut Board, waiting: [[u32; 2]; 3]| {
-        board.units.iter_mut().zip(waiting).for_each(|(unit, waiting)| unit.set_waiting(waiting));
-        at_arrival().plane(board, to(0))
-    };
-    assert_eq!(three(&mut board, [[0, 1], [0, 0], [0, 0]]), PlaneId(1));
-    assert_eq!(three(&mut board, [[0, 2], [0, 2], [0, 1]]), PlaneId(2));
-    assert_eq!(three(&mut board, [[1, 0], [2, 0], [1, 0]]), PlaneId(0));
     // Reads take 75 us here, writes 10.
-    assert_eq!(three(&mut board, [[1, 0], [0, 7], [0, 8]]), PlaneId(1));
-    assert_eq!(three(&mut board, [[1, 0], [0, 8], [0, 8]]), PlaneId(0));
+    for (waiting, taker) in [
+        ([[0, 1], [0, 0], [0, 0]], 1),
+        ([[0, 2], [0, 2], [0, 1]], 2),
+        ([[1, 0], [2, 0], [1, 0]], 0),
+        ([[1, 0], [0, 7], [0, 8]], 1),
+        ([[1, 0], [0, 8], [0, 8]], 0),
+    ] {
+        board.units.iter_mut().zip(waiting).for_each(|(unit, waiting)| unit.set_waiting(waiting));
+        let is = at_arrival().plane(&board, to(0));
+        let rule = "the chip takes a write at which what waits, reads of 75 us and writes of 10, takes least";
+        assert_eq!(is, PlaneId(taker), "{rule}; reads and writes by chip: {waiting:?}");
+    }
 }
 
 /// If nothing runs or waits and no plane has a free page, the next chip gets the write, so that it reports the shortage or
@@ -178,7 +195,9 @@ fn no_plane_has_room() {
     let chosen = |board: &Board, turn| {
         Dynamic { estimator: None, turn }.place_at_dispatch(board, TxnId::NONE).map(|chosen| chosen.to)
     };
-    assert_eq!([0, 1, 2, 3].map(|turn| chosen(&full(), turn)), [0, 2, 1, 3].map(|plane| Some(PlaneId(plane))));
+    let in_turn = [0, 1, 2, 3].map(|turn| chosen(&full(), turn));
+    let rule = "where nothing runs or waits and no plane has a free page the next chip gets the write";
+    assert_eq!(in_turn, [0, 2, 1, 3].map(|plane| Some(PlaneId(plane))), "{rule}");
     let disturbed: [fn(&mut flashlane_core::board::Unit); 4] = [
         |unit| unit.service = Service::Busy,
         |unit| unit.set_waiting([1, 0]),
@@ -188,6 +207,11 @@ fn no_plane_has_room() {
     for disturb in disturbed {
         let mut board = full();
         disturb(&mut board.units[3]);
-        assert_eq!(chosen(&board, 0), None);
+        assert_eq!(
+            chosen(&board, 0),
+            None,
+            "without a free page a write waits while anything is under way; {}",
+            scene(&board)
+        );
     }
 }

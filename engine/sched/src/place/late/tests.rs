@@ -1,7 +1,7 @@
 //! Late binding on boards made by hand, and on random ones against the plain rule.
 
 use super::*;
-use crate::pick::testing::board;
+use crate::pick::testing::{board, scene};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::Stage;
 use flashlane_core::{Duration, Time, Transaction};
+use flashlane_testing::Random;
 
 /// `channels` of `chips` each, of `planes` planes, with free pages and blocks.
 fn chips(channels: u32, chips: u32, planes: u32) -> Board {
@@ -67,15 +68,16 @@ fn free_chips_take_turns() {
     let mut board = chips(2, 2, 2);
     (board.planes[1].free_pages, board.planes[2].free_pages) = (101, 99);
     let mut late = choosing(&board, 1);
-    let planes = [1, 4, 3, 6, 1].map(Some);
-    assert_eq!([(); 5].map(|()| plane(&mut late, &mut board)), planes);
-    // Of the chips in turn, 0 is busy, 2 has a read waiting, 1 does what goes before a write.
+    let taken = [(); 5].map(|()| plane(&mut late, &mut board));
+    let rule = "chips take turns, channels first, each by its plane with most free pages, the first of equals";
+    assert_eq!(taken, [1, 4, 3, 6, 1].map(Some), "{rule}; {}", scene(&board));
     serve(&mut board, 2, Service::Busy);
     board.units[1].set_waiting([1, 0]);
     board.units[3].foreground_gc = flashlane_core::board::ForegroundGc::begun(TxnId(0), true, 1, false);
-    assert_eq!(plane(&mut late, &mut board), Some(1));
+    let rule = "chips that are busy, have a read waiting or do what goes before a write take none";
+    assert_eq!(plane(&mut late, &mut board), Some(1), "{rule}; {}", scene(&board));
     serve(&mut board, 0, Service::Paused);
-    assert_eq!(plane(&mut late, &mut board), None);
+    assert_eq!(plane(&mut late, &mut board), None, "{rule}, nor does a paused one; {}", scene(&board));
 }
 
 /// Of the first so many chips that could take a write the one with most free pages takes it, the first of equals; it is behind the
@@ -88,11 +90,12 @@ fn the_chip_with_most_free_pages_takes_it() {
             plane.free_pages = free_pages;
         }
         let mut late = choosing(&board, choices);
-        assert_eq!([(); 5].map(|()| plane(&mut late, &mut board)), planes.map(Some), "{choices} choices");
-        // A chip that cannot take it is no choice.
+        let taken = [(); 5].map(|()| plane(&mut late, &mut board));
+        let rule = "of so many chips in turn the one with most free pages takes a write: 100, 101, 103, 102";
+        assert_eq!(taken, planes.map(Some), "{rule}; {choices} choices");
         serve(&mut board, 2, Service::Busy);
         let mut late = choosing(&board, 3);
-        assert_eq!(plane(&mut late, &mut board), Some(3));
+        assert_eq!(plane(&mut late, &mut board), Some(3), "a chip that cannot take a write is no choice");
     }
 }
 
@@ -106,10 +109,15 @@ fn a_chip_is_refused_when_a_plane_of_it_is_nearly_out_of_blocks() {
             board.units[0].gc.reads = 7;
             (board.planes[short].free_blocks, board.planes[short].collecting) = (free_blocks, collecting);
             let beside = plane(&mut late(&board), &mut board);
-            assert_eq!(beside, Some(if takes { 0 } else { 2 }), "{free_blocks} blocks, beside another");
+            assert_eq!(
+                beside,
+                Some(if takes { 0 } else { 2 }),
+                "a chip is refused while a plane that is collected has 3 free blocks or fewer; {}",
+                scene(&board)
+            );
             serve(&mut board, 1, Service::Busy);
             let alone = plane(&mut late(&board), &mut board);
-            assert_eq!(alone, takes.then_some(0), "{free_blocks} blocks, alone");
+            assert_eq!(alone, takes.then_some(0), "the same where no other chip could take it; {}", scene(&board));
         }
     }
 }
@@ -130,12 +138,15 @@ fn a_chip_nearly_out_of_blocks_takes_writes_at_the_pace_of_its_collection() {
         }
         // Both, and then the one with more free pages.
         board.planes[1].free_pages += 1;
-        assert_eq!(plane(&mut late(&board), &mut board), takes.then_some(1), "{moves} moves, paced: {paced}");
-        // One that has blocks goes before it, with one choice too.
+        let rule = "a chip nearly out of blocks takes a write if collection is paced and has made two moves for it";
+        let both_short = plane(&mut late(&board), &mut board);
+        assert_eq!(both_short, takes.then_some(1), "{rule}: {moves}, paced: {paced}; of two that with more free pages");
         board.planes[0].free_blocks = 4;
-        assert_eq!(plane(&mut choosing(&board, 1), &mut board), Some(0));
+        let taken = plane(&mut choosing(&board, 1), &mut board);
+        assert_eq!(taken, Some(0), "a chip that has blocks goes before, with one choice too; {}", scene(&board));
         serve(&mut board, 0, Service::Busy);
-        assert_eq!(plane(&mut late(&board), &mut board), takes.then_some(1));
+        let alone = plane(&mut late(&board), &mut board);
+        assert_eq!(alone, takes.then_some(1), "{rule}: {moves}, paced: {paced}; the other is busy");
     }
 }
 
@@ -146,7 +157,9 @@ fn reads_do_not_keep_a_write_for_ever() {
         let mut board = chips(1, 1, 1);
         board.units[0].set_waiting([1, 0]);
         let write = waits(&mut board, 0, waited);
-        assert_eq!(late(&board).place_at_dispatch(&board, write).map(|placed| placed.to), taken, "{waited} ns");
+        let is = late(&board).place_at_dispatch(&board, write).map(|placed| placed.to);
+        let rule = "a chip that a read waits for takes a write only after 50 programs of 1,325 us";
+        assert_eq!(is, taken, "{rule}; it has waited for {waited} ns");
     }
 }
 
@@ -161,6 +174,7 @@ fn a_chip_begins_with_the_hindmost_plane() {
         ([6, 6, 5, 6], Some(2), &[1, 0, 3]),
         ([1, 1, 1, 15], None, &[3]),
         ([15, 15, 1, 15], None, &[1, 0, 3]),
+        ([12, 8, 8, 0], None, &[3]),
     ] {
         let mut board = chips(1, 1, 4);
         board.facts.same_page[FlashOp::Program.index()] = true;
@@ -173,18 +187,41 @@ fn a_chip_begins_with_the_hindmost_plane() {
         if let Some(full) = full {
             board.planes[full].has_free_page = false;
         }
-        let mut late = late(&board);
-        let mut planes = vec![];
-        while let Some(placed) = {
-            let write = waits(&mut board, 0, 0);
-            late.place_at_dispatch(&board, write)
-        } {
-            board.unlink(placed.write);
-            take(&mut board, placed);
-            planes.push(placed.to.0);
-        }
-        assert_eq!(planes, expected, "{next_pages:?}");
+        let rule = "the hindmost plane of a die takes a write first, planes at its page join; ahead by more than \
+            8 pages is behind";
+        assert_eq!(taken_in_turn(&mut board), expected, "{rule}; {}", scene(&board));
     }
+}
+
+/// Two dies of two planes: the planes of a die join where commands are multi-plane, the first of the other where they are multi-die.
+#[test]
+fn commands_span_what_the_drive_can() {
+    for (multi_plane, multi_die, expected) in
+        [(false, false, &[0][..]), (true, false, &[0, 1]), (false, true, &[0, 2]), (true, true, &[0, 1, 2, 3])]
+    {
+        let geometry = Geometry { dies_per_chip: 2, ..chips(1, 1, 2).facts.geometry };
+        let facts = flashlane_core::board::Facts { geometry, multi_plane, multi_die, ..chips(1, 1, 2).facts };
+        let mut board = Board::new(facts, 1);
+        board.planes.iter_mut().for_each(|plane| (plane.has_free_page, plane.free_pages) = (true, 9));
+        let rule = "companions are taken for planes and dies that commands can span";
+        let taken = taken_in_turn(&mut board);
+        assert_eq!(taken, expected, "{rule}; multi-plane {multi_plane}, multi-die {multi_die}, two dies of two planes");
+    }
+}
+
+/// The planes that take writes until none does.
+fn taken_in_turn(board: &mut Board) -> Vec<u16> {
+    let mut late = late(board);
+    let mut planes = vec![];
+    while let Some(placed) = {
+        let write = waits(board, 0, 0);
+        late.place_at_dispatch(board, write)
+    } {
+        board.unlink(placed.write);
+        take(board, placed);
+        planes.push(placed.to.0);
+    }
+    planes
 }
 
 /// A write joins the queue of its plane's unit.
@@ -213,10 +250,12 @@ fn a_wait_counts_twice_a_step_of_priority() {
         board.unlink(placed.write);
         order.push(placed.write);
     }
-    assert_eq!(order, [3, 0, 1, 4, 2, 5, 6].map(|i| writes[i]));
+    let rule = "a wait counts twice for a step of priority";
+    assert_eq!(order, [3, 0, 1, 4, 2, 5, 6].map(|i| writes[i]), "{rule}; (priority, waited): {waited:?}");
     let old = waits(&mut board, 0, 66_250_001);
     waits(&mut board, 1, 0);
-    assert_eq!(late.place_at_dispatch(&board, old).map(|placed| placed.write), Some(old));
+    let placed = late.place_at_dispatch(&board, old).map(|placed| placed.write);
+    assert_eq!(placed, Some(old), "a write that has lost its patience goes before all priorities");
 }
 
 /// With `late_fair` the flow that has written least goes first while more writes wait than that a chip, its oldest one; without it, or with
@@ -243,7 +282,12 @@ fn the_flow_that_has_written_least_goes_first_where_many_wait() {
             id
         });
         let placed = late.place_at_dispatch(&board, writes[0]).map(|placed| placed.write);
-        assert_eq!(placed, Some(writes[first]), "from {fair} writes a chip, the oldest has waited for {waited} ns");
+        let rule = "where so many wait the oldest of the flow that has written least goes, else the oldest of all";
+        assert_eq!(
+            placed,
+            Some(writes[first]),
+            "{rule}; from {fair} writes a chip, the oldest has waited for {waited} ns"
+        );
     }
 }
 
@@ -254,9 +298,10 @@ fn no_plane_has_room() {
     let mut board = chips(2, 1, 1);
     board.planes.iter_mut().for_each(|plane| plane.has_free_page = false);
     let mut late = late(&board);
-    assert_eq!(plane(&mut late, &mut board), Some(0));
+    let rule = "where nothing runs or waits and no plane has a free page the next chip gets the write";
+    assert_eq!(plane(&mut late, &mut board), Some(0), "{rule}; {}", scene(&board));
     board.units[1].gc.erases = 1;
-    assert_eq!(plane(&mut late, &mut board), None);
+    assert_eq!(plane(&mut late, &mut board), None, "a write waits while anything is under way; {}", scene(&board));
 }
 
 /// Whether a chip of these planes has collected as much since its last write as that costs, by counting: pages are moved one at a time, and whenever
@@ -271,43 +316,21 @@ fn has_earned_a_write(planes: &[Plane], counters: &flashlane_core::board::UnitCo
     moved > 0 && (valid == 0 || earned / valid >= counters.last_write)
 }
 
-/// A board in words: what took the write, what could have, and what stands on every plane.
-fn scene(board: &Board, late: &Late, placed: Option<PlaneId>, takers: &[PlaneId]) -> String {
+/// A board in words: what took the write, and what could have.
+fn placement(board: &Board, late: &Late, placed: Option<PlaneId>, takers: &[PlaneId]) -> String {
     let took = placed.map_or("no plane took it".to_string(), |plane| format!("plane {} took it", plane.0));
     let could: Vec<u16> = takers.iter().map(|plane| plane.0).collect();
-    let mut text = format!(
-        "{took}, planes {could:?} could; next is {:?}, {} chips are compared, collection is paced: {}",
-        late.next, late.choices, board.facts.paced_gc
-    );
-    for (at, plane) in board.planes.iter().enumerate() {
-        let unit = &board.units[board.home_of(PlaneId(at as u16)).0.index()];
-        text += &format!(
-            "\n  plane {at}: its chip is {:?} with {} reads waiting and {} steps collected; {} free blocks (3 are too few), \
-             collecting: {}, free page: {}, {} free pages, {} valid pages of its victim",
-            unit.service,
-            unit.waiting(FlashOp::Read),
-            unit.counters.moves + unit.counters.erases,
-            plane.free_blocks,
-            plane.collecting,
-            plane.has_free_page,
-            plane.free_pages,
-            plane.victim_pages
-        );
-    }
-    text
+    let (next, choices, paced) = (late.next, late.choices, board.facts.paced_gc);
+    let rule = format!("next is {next:?}, {choices} chips are compared, collection is paced: {paced}");
+    format!("{took}, planes {could:?} could; {rule}; {}", scene(board))
 }
 
 /// The law of `late`, on random boards: a write is bound to a chip if and only if one could take it whose collection does not go first,
 /// and to such a chip only, and under paced collection to one nearly out of blocks only if no other could; with as many choices as chips no plane that could take it has more free pages than one of that chip.
 #[test]
 fn no_write_binds_where_blocks_run_out_while_others_have_room() {
-    let mut x = 88_172_645_463_325_252u64;
-    let mut sample = |below: u64| {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        x % below
-    };
+    let mut random = Random(17);
+    let mut sample = |below: u64| random.below(below);
     let mut seen = [0; 3];
     for _ in 0..20_000 {
         let mut board = chips(2, 2, 2);
@@ -343,7 +366,7 @@ fn no_write_binds_where_blocks_run_out_while_others_have_room() {
         let all_short = able.iter().all(|(short, _)| *short);
         let takers: Vec<PlaneId> = able.iter().filter(|(short, _)| *short == all_short).map(|it| it.1).collect();
         let idle = board.units.iter().all(|unit| unit.service == Service::Idle && unit.user_waiting() == 0);
-        let scene = || scene(&board, &late, placed, &takers);
+        let scene = || placement(&board, &late, placed, &takers);
         match placed {
             Some(plane) if !takers.is_empty() => {
                 assert!(takers.contains(&plane), "a write goes to a plane that could begin it; {}", scene())
@@ -372,5 +395,5 @@ fn no_write_binds_where_blocks_run_out_while_others_have_room() {
 fn patience_is_counted_in_programs() {
     let board = chips(1, 1, 1);
     assert_eq!(board.facts.typical(FlashOp::Program), Duration::from_us(1325));
-    assert_eq!(late(&board).patience, 66_250_000);
+    assert_eq!(late(&board).patience, 66_250_000, "patience is counted in programs, of which it is 50");
 }

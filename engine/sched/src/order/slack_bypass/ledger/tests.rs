@@ -85,6 +85,9 @@ impl Side {
     }
 }
 
+/// What all that is compared must show.
+const RULE: &str = "a queue in segments gives the places and the slack of a plain scan";
+
 /// The same queue with a ledger and without one, side by side.
 struct SideBySide {
     random: Random,
@@ -112,7 +115,7 @@ impl SideBySide {
     /// It joins its queue, at the same place on both sides. Returns whether it passed any other.
     fn join(&mut self, id: TxnId, asked: bool) -> bool {
         let places = self.sides.each_mut().map(|side| side.enqueue(id, asked));
-        assert_eq!(places[0], places[1]);
+        assert_eq!(places[0], places[1], "{RULE}; whether one passes any");
         places[0]
     }
 
@@ -143,7 +146,7 @@ impl SideBySide {
             let estimate = |&id| side.order.estimate(&side.board, id, RequestId(u64::from(request))).response();
             pages.iter().rev().map(estimate).collect::<Vec<_>>()
         });
-        assert_eq!(estimates[0], estimates[1], "request {request}");
+        assert_eq!(estimates[0], estimates[1], "{RULE}; estimates of request {request}");
         for &id in pages {
             let few = self.random.below(4) == 0;
             let slack = Duration::from_ns(self.random.below(if few { 200_000 } else { 90_000_000 }));
@@ -174,7 +177,7 @@ impl SideBySide {
             let mut members: Vec<TxnId> = some.take(4).collect();
             members.reverse();
             let slacks = self.sides.each_mut().map(|side| side.leave(&members));
-            assert_eq!(slacks[0], slacks[1]);
+            assert_eq!(slacks[0], slacks[1], "{RULE}; slack of what leaves");
             self.compared += members.len();
         }
     }
@@ -183,7 +186,7 @@ impl SideBySide {
     fn compare(&mut self) -> (usize, bool) {
         let queues = |side: &Side| [0, 1].map(|op| side.board.walk(side.queue(op == 1)).collect::<Vec<_>>());
         let waiting = self.sides.each_ref().map(queues);
-        assert_eq!(waiting[0], waiting[1]);
+        assert_eq!(waiting[0], waiting[1], "{RULE}; what waits, from the head");
         let side = &mut self.sides[0];
         let ledger = side.order.ledger.as_mut().expect("the first side has one");
         ledger.check(&side.board);
@@ -226,12 +229,19 @@ impl Ledger {
             while at != super::tables::NONE {
                 let segment = &self.segments[at as usize];
                 let (ahead, own) = rest.split_at(rest.len() - segment.len as usize);
-                assert_eq!((own.first(), own.last()), (Some(&segment.first), Some(&segment.last)));
+                assert_eq!(
+                    (own.first(), own.last()),
+                    (Some(&segment.first), Some(&segment.last)),
+                    "segments are the queue, in order"
+                );
                 assert_eq!(segment.behind, behind);
                 for &id in own {
                     let entry = self.entries[id.index()];
                     assert_eq!(entry.segment, at);
-                    assert!(board.txn(id).slack.ns().wrapping_sub(entry.owes) >= segment.least);
+                    assert!(
+                        board.txn(id).slack.ns().wrapping_sub(entry.owes) >= segment.least,
+                        "none has less slack than its segment says"
+                    );
                 }
                 (rest, behind, at) = (ahead, at, segment.ahead);
             }
