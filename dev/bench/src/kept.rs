@@ -15,6 +15,8 @@ pub const WATCHING: &str = "watching.txt";
 pub const SCALING: &str = "scaling.txt";
 /// What recommendations come to.
 pub const RECOMMENDING: &str = "recommending.txt";
+/// Modelled drives beside real ones.
+pub const REAL: &str = "real.txt";
 
 /// Writes the file `name` of `folder`, which is there already.
 ///

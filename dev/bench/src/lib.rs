@@ -18,6 +18,7 @@ pub mod machine;
 pub mod measure;
 pub mod meter;
 pub mod outcome;
+pub mod real;
 pub mod recommending;
 pub mod scaling;
 pub mod table;

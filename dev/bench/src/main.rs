@@ -1,6 +1,7 @@
 //! The measuring program: `cargo run --release -p flashlane-bench -- --help`, or `make bench`.
 
 mod engine_command;
+mod real_command;
 mod recommending_command;
 mod scaling_command;
 mod watching_command;
@@ -59,6 +60,8 @@ enum Command {
     Watching(watching_command::Arguments),
     /// What flashlane recommend finds on the shipped scenarios and on traces, and how long it takes; build flashlane --release first
     Recommending(recommending_command::Arguments),
+    /// How far modelled drives are from measurements of real ones; simulated times, so that the build does not matter
+    Real(real_command::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Some(Command::Scaling(arguments)) => scaling_command::act(arguments).map(|()| true),
         Some(Command::Recommending(arguments)) => recommending_command::act(arguments).map(|()| true),
+        Some(Command::Real(arguments)) => real_command::act(arguments),
         Some(Command::Watching(arguments)) => watching_command::act(arguments).map(|()| true),
         Some(Command::Whole(arguments)) => whole_command::act(arguments),
         None => engine_command::act(cli.engine).map(|()| true),

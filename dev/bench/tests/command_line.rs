@@ -72,6 +72,8 @@ fn wrong_words_are_refused() {
         (&["whole", "--check", "tables", "--no-count"], "cannot be used with"),
         (&["whole", "--requests", "5"], "unexpected argument"),
         (&["watching", "--jobs", "2"], "unexpected argument"),
+        (&["real", "no-such-drive"], "no-such-drive"),
+        (&["real", "--quick", "--write", "tables"], "cannot be used with"),
     ] {
         let output = bench(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
@@ -85,4 +87,23 @@ fn whole_processes_are_listed_and_the_checked_ones_are_fewer() {
     let all = lines(&["whole", "--list"]);
     let checked = lines(&["whole", "--list", "--check", "tables"]);
     assert!(all > 10 && checked == 2, "{all} and {checked}, in a build with checks");
+}
+
+/// Whether no figure of `flashlane-bench real` is further from what was measured on real drives than the stored table says.
+fn no_drive_is_worse(more: &[&str]) {
+    let tables = concat!(env!("CARGO_MANIFEST_DIR"), "/tables");
+    let output = bench(&[&["real", "--check", tables], more].concat());
+    assert!(output.status.success(), "{}", printed(&output));
+    assert!(printed(&output).contains("| 980 PRO 1 TB | depth 8 | fit |"), "{}", printed(&output));
+}
+
+#[test]
+fn no_drive_of_the_short_form_is_worse() {
+    no_drive_is_worse(&["--quick"]);
+}
+
+#[test]
+#[ignore = "nightly: takes a minute"]
+fn no_drive_is_worse_than_it_was() {
+    no_drive_is_worse(&[]);
 }

@@ -1,0 +1,140 @@
+//! What is run: devices, each beside the drive that it is a model of, and the workloads that were measured on that.
+
+/// A device beside a drive.
+#[derive(Debug)]
+pub struct Case {
+    /// Its name in tables.
+    pub name: &'static str,
+    /// The beginning of a scenario: the device, and the scheduler that it is judged under.
+    pub device: &'static str,
+    /// What is compared.
+    pub load: Load,
+    /// Whether the short form has it.
+    pub is_short: bool,
+}
+
+/// What is compared.
+#[derive(Debug)]
+pub enum Load {
+    /// 4 KiB random reads of a closed loop of this depth.
+    Reads(u32),
+    /// Response times of 10,000 requests a second, half of them reads, beside random writes.
+    Writes(Writes),
+    /// A rate of the 970 PRO.
+    Peak(Peak),
+    /// Write amplification in equilibrium.
+    Amplification(Amplification),
+}
+
+/// Random writes of 4 KiB at some rates, on a smaller drive.
+#[derive(Debug)]
+pub struct Writes {
+    /// The drive.
+    pub drive: &'static str,
+    /// How many times smaller the device is made.
+    pub scale: u32,
+    /// Requests a second, in the order in which they are run; of all of these the first one's reads are not counted.
+    pub rates: &'static [u32],
+    /// Writes a second that the device may take when saturated; a tenth of the drive is written at nine tenths of it first.
+    pub expected: f64,
+    /// Time at each rate, s.
+    pub seconds: f64,
+}
+
+/// One of six rates.
+#[derive(Debug)]
+pub struct Peak {
+    /// Its name in the data.
+    pub figure: &'static str,
+    /// Keys of the flow.
+    pub keys: &'static str,
+    /// What a link adds each way, ns.
+    pub latency_ns: &'static str,
+}
+
+/// How much of which drive is written how.
+#[derive(Debug)]
+pub struct Amplification {
+    /// The drive, how it is written and the GiB that are used, as the data begins a line.
+    pub line: &'static str,
+    /// Flash of the drive, GiB.
+    pub raw_gib: f64,
+    /// How victims are chosen.
+    pub victim: &'static str,
+    /// Whether this point was fitted.
+    pub is_fitted: bool,
+}
+
+const PRO_980: &str = include_str!("../../data/real/980-pro.toml");
+const PRO_970: &str = include_str!("../../data/real/970-pro.toml");
+const PM9A3: &str = include_str!("../../data/real/pm9a3.toml");
+const SPACE: &str = include_str!("../../data/real/amplification.toml");
+const DATACENTER: &str = "scheduler = \"read-first-suspend\"\n[device]\npreset = \"datacenter-tlc\"\n";
+const MODERN: &str = "scheduler = \"read-first-suspend\"\n[device]\npreset = \"modern-tlc\"\n";
+
+const RATES: &[u32] = &[70_000, 50_000, 30_000, 10_000];
+
+const fn reads(depth: u32, is_short: bool) -> Case {
+    Case { name: "980 PRO 1 TB", device: PRO_980, load: Load::Reads(depth), is_short }
+}
+
+const fn writes(name: &'static str, device: &'static str, writes: Writes) -> Case {
+    Case { name, device, is_short: writes.scale > 32, load: Load::Writes(writes) }
+}
+
+const fn peak(figure: &'static str, keys: &'static str, latency_ns: &'static str) -> Case {
+    let peak = Peak { figure, keys, latency_ns };
+    Case { name: "970 PRO 512 GB", device: PRO_970, load: Load::Peak(peak), is_short: false }
+}
+
+const fn space(line: &'static str, raw_gib: f64, victim: &'static str, is_fitted: bool) -> Case {
+    let amplification = Amplification { line, raw_gib, victim, is_fitted };
+    Case { name: "blocks alone", device: SPACE, load: Load::Amplification(amplification), is_short: false }
+}
+
+/// All cases.
+pub const CASES: &[Case] = &[
+    reads(1, true),
+    reads(2, false),
+    reads(4, false),
+    reads(8, true),
+    reads(16, false),
+    reads(32, true),
+    reads(64, false),
+    reads(128, true),
+    reads(256, false),
+    writes(
+        "PM9A3, 1/32",
+        PM9A3,
+        Writes { drive: "PM9A3 960 GB", scale: 32, rates: RATES, expected: 75_000.0, seconds: 2.0 },
+    ),
+    writes(
+        "PM9A3, 1/128",
+        PM9A3,
+        Writes { drive: "PM9A3 960 GB", scale: 128, rates: &[30_000], expected: 75_000.0, seconds: 0.5 },
+    ),
+    writes(
+        "datacenter-tlc, 1/32",
+        DATACENTER,
+        Writes { drive: "P5520 1.92 TB", scale: 32, rates: &[], expected: 8_000.0, seconds: 4.0 },
+    ),
+    writes(
+        "modern-tlc, 1/32",
+        MODERN,
+        Writes { drive: "PM9A3 960 GB", scale: 32, rates: &[], expected: 3_000.0, seconds: 4.0 },
+    ),
+    peak("4 KiB random reads", "read_ratio = 1, access = \"random\", align_bytes = 4096, depth = 256", "10_750"),
+    peak("4 KiB sequential reads", "read_ratio = 1, access = \"streaming\", depth = 256", "10_750"),
+    peak("4 KiB random writes", "read_ratio = 0, access = \"random\", align_bytes = 4096, depth = 256", "1_500"),
+    peak("4 KiB sequential writes", "read_ratio = 0, access = \"streaming\", depth = 256", "1_500"),
+    peak("sequential read", "read_ratio = 1, access = \"streaming\", depth = 32", "10_750"),
+    peak("sequential write", "read_ratio = 0, access = \"streaming\", depth = 32", "1_500"),
+    space("7450 MAX 800 GB,uniform,372,", 1_080.0, "greedy", false),
+    space("7450 MAX 800 GB,uniform,447,", 1_080.0, "greedy", false),
+    space("7450 MAX 800 GB,uniform,521,", 1_080.0, "greedy", false),
+    space("7450 MAX 800 GB,uniform,596,", 1_080.0, "greedy", false),
+    space("7450 MAX 800 GB,uniform,670,", 1_080.0, "greedy", false),
+    space("7450 MAX 800 GB,uniform,745,", 1_080.0, "greedy", true),
+    space("P5520 1.92 TB,uniform,1788,", 2_146.0, "cost-benefit", true),
+    space("P5520 1.92 TB,zipf 0.8,1788,", 2_146.0, "cost-benefit", false),
+];

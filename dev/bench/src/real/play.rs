@@ -1,0 +1,85 @@
+//! A device under a workload, and what of it is compared: one scenario, run through the library.
+
+use flashlane_report::metrics::Bucket;
+use flashlane_report::results::{FlowStats, ResponseStats, SchedulerResult};
+use flashlane_scenario::{Preset, Scenario};
+use flashlane_sim::{Options, compare};
+
+/// A flow of random or sequential 4 KiB requests, with further keys of `[flow.synthetic]`.
+pub fn flow(name: &str, keys: &str) -> String {
+    format!("[[flow]]\nname = \"{name}\"\nrange = \"all\"\nsynthetic = {{ {keys} }}\n")
+}
+
+/// The scenario of a device file and flows, of whose requests the first `warm_up` each are not measured.
+///
+/// # Errors
+/// A file that is none.
+pub fn scenario(device: &str, warm_up: u64, flows: &str) -> Result<Scenario, String> {
+    let text = format!("{device}\n[run]\nalone = false\nwarm_up_requests = {warm_up}\n{flows}");
+    Scenario::parse("real", text).map_err(|error| error.to_string())
+}
+
+/// Makes the drive of `scenario` so many times smaller: its blocks have fewer pages, and are erased in as much less time, so that erases
+/// take the share of the time that they take on the whole drive.
+///
+/// # Errors
+/// Blocks that cannot be made so small.
+pub fn shrink(scenario: &mut Scenario, scale: u32) -> Result<(), String> {
+    let fault = |error: flashlane_scenario::ScenarioError| error.to_string();
+    let config = scenario.device_config().map_err(fault)?;
+    let own = &scenario.document().device;
+    let mut device = Preset::named(own.preset.as_deref().unwrap_or("modern-tlc")).map_err(|_| "no preset")?.device();
+    device.overlay(own);
+    let pages = device.geometry.pages_per_block.unwrap_or_default();
+    let bytes = u64::from(config.ftl.logical_pages) * u64::from(config.geometry.page_bytes);
+    let erase = config.nand.erase.typical().ns();
+    let set = |key: &str, value: u64| (format!("device.{key}"), value.to_string());
+    let sets = [
+        set("geometry.pages_per_block", u64::from(pages / scale)),
+        set("ftl.user_bytes", bytes / u64::from(scale)),
+        set("nand.erase_ns", erase / u64::from(scale)),
+    ];
+    scenario.assign(&sets).map_err(fault)
+}
+
+/// Size of the drive of `scenario` that its user sees, and of its flash, bytes.
+///
+/// # Errors
+/// A device that cannot be built.
+pub fn bytes(scenario: &Scenario) -> Result<(u64, u64), String> {
+    let config = scenario.device_config().map_err(|error| error.to_string())?;
+    let page = u64::from(config.geometry.page_bytes);
+    Ok((u64::from(config.ftl.logical_pages) * page, config.geometry.raw_bytes()))
+}
+
+/// Runs it.
+///
+/// # Errors
+/// A scenario that cannot be run.
+pub fn run(scenario: &Scenario) -> Result<SchedulerResult, String> {
+    let options = Options { audit: false, rows: None, activity: false, progress: None };
+    let comparison = compare(scenario, &options).map_err(|error| error.to_string())?;
+    comparison.summary.schedulers.into_iter().next().ok_or_else(|| "no scheduler ran".into())
+}
+
+/// The figures of the flow `name`.
+///
+/// # Errors
+/// No such flow.
+pub fn of<'a>(result: &'a SchedulerResult, name: &str) -> Result<&'a FlowStats, String> {
+    let flow = result.flows.iter().find(|flow| flow.name == name);
+    flow.map(|flow| &flow.figures).ok_or_else(|| format!("no flow {name}"))
+}
+
+/// Median, 90th, 99th and 99.9th percentile and mean, us.
+///
+/// # Errors
+/// No requests.
+pub fn times(stats: Option<&ResponseStats>) -> Result<[f64; 5], String> {
+    let stats = stats.ok_or("a flow without requests")?;
+    let rank = stats.requests * 9 / 10;
+    let bucket = stats.cdf.requests.iter().position(|&count| count > rank).unwrap_or_default();
+    let p90 = Bucket::of(stats.cdf.at_most_ns[bucket]).middle().min(stats.p99_ns) as f64;
+    let ns = [stats.p50_ns as f64, p90, stats.p99_ns as f64, stats.p99_9_ns as f64, stats.mean_ns];
+    Ok(ns.map(|ns| ns / 1e3))
+}
