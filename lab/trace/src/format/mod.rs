@@ -2,7 +2,8 @@
 //!
 //! To add a format, write a file like `alibaba.rs`: a `Reader` that implements [`TraceFormat`], whose [`About`] has its key, title, shape
 //! and time unit, what recognises it, how it is written and a sample. Then declare the file below and give it a line in the list: the enum, its names,
-//! the recognition, reading, writing and the tests that go over all formats follow.
+//! the recognition, reading, writing and the tests that go over all formats follow. A `Cursor` steps over spaces and commas alone; for other separators it
+//! finds a byte (`find`) and cuts a field out (`part`).
 //!
 //! Promises that a reader takes a line as a request only if every field is legal. Must never know options, order or the
 //! drive: a [`RawRecord`](record::RawRecord) is the file's content in nanoseconds and bytes.
