@@ -55,174 +55,149 @@ pub(crate) const PLAIN: Answers = Answers {
     cancel: "keep",
 };
 
-/// What a scheduler leaves open if its paper says nothing about garbage collection.
-const OPEN_COLLECT: &[Question] = &[Question::Collect];
-
 /// Slacker's baseline; its systems change what they differ in. That nothing interrupts a collection is what the paper says of its drive, not
 /// of its scheduler (D-SLK-14): its experiments set `run.collect = "atomic"`.
 const FR_FCFS: Answers = Answers { pick: "fr-fcfs", ..PLAIN };
-const SLACKER: &str = "Slacker (ASPLOS 2017)";
 
-/// The systems of the NCQ paper: commands are chosen on their way in, and nothing reorders them behind it.
-const NCQ_FCFS: Answers = Answers { admit: "oldest", pick: "fcfs", ..PLAIN };
-const NCQ: Answers = Answers { admit: "shortest", ..NCQ_FCFS };
-const NCQ_PAPER: &str = "NCQ scheduling (ELEX 2015)";
-
-/// The systems of FLIN's comparison: Sprinkler as in §6, and FLIN without its first stage.
-const LARGEST: Answers = Answers { pick: "largest-group", preempt: "suspend", collect: "semi-preemptive", ..PLAIN };
+/// Sprinkler as in FLIN §6, and FLIN without its first stage.
+const LARGEST: Answers = Answers { pick: "largest-group", preempt: "suspend", ..PLAIN };
 const BALANCED: Answers =
     Answers { pick: "wait-balanced", preempt: "proportional", collect: "write-triggered", ..PLAIN };
-const FLIN_PAPER: &str = "FLIN (ISCA 2018)";
 
-/// The systems of SOS: its baseline, and that with one or both of its parts. A chip does one operation at a time.
+/// The baseline of SOS, and where the NCQ paper begins.
 const FIFO: Answers = Answers { pick: "fcfs", ..PLAIN };
-const ONE_AT_A_TIME: &[(&str, u64)] = &[("fcfs_widen", 0)];
-const SOS_PAPER: &str = "SOS (MSST 2013)";
+
+/// What an entry has that does not say otherwise: a paper that says nothing about garbage collection leaves it open.
+const OURS: SchedulerEntry = SchedulerEntry {
+    name: "",
+    paper: "ours",
+    section: "",
+    summary: "",
+    answers: PLAIN,
+    open: &[Question::Collect],
+    set: &[],
+};
+
+/// The same of each paper. FLIN's systems decide about collection, but for those of its comparison that it takes from elsewhere.
+const FLIN: SchedulerEntry = SchedulerEntry { paper: "FLIN (ISCA 2018)", ..OURS };
+const FLIN_COLLECTS: SchedulerEntry = SchedulerEntry { open: &[], ..FLIN };
+const SLACKER: SchedulerEntry = SchedulerEntry { paper: "Slacker (ASPLOS 2017)", answers: FR_FCFS, ..OURS };
+/// Commands are chosen on their way in, and nothing reorders them behind it.
+const NCQ: SchedulerEntry =
+    SchedulerEntry { paper: "NCQ scheduling (ELEX 2015)", answers: Answers { admit: "shortest", ..FIFO }, ..OURS };
+/// A chip does one operation at a time.
+const SOS: SchedulerEntry =
+    SchedulerEntry { paper: "SOS (MSST 2013)", answers: FIFO, set: &[("fcfs_widen", 0)], ..OURS };
 
 pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
     SchedulerEntry {
         name: "fcfs",
-        paper: FLIN_PAPER,
         section: "§6; model 2.1.9",
         summary: "first come, first served on every chip",
-        answers: Answers { pick: "fcfs", ..PLAIN },
-        open: OPEN_COLLECT,
-        set: &[],
+        answers: FIFO,
+        ..FLIN
     },
-    SchedulerEntry {
-        name: "read-first",
-        paper: FLIN_PAPER,
-        section: "§3.3; model 2.1.9 RP",
-        summary: "reads before writes",
-        answers: PLAIN,
-        open: OPEN_COLLECT,
-        set: &[],
-    },
+    SchedulerEntry { name: "read-first", section: "§3.3; model 2.1.9 RP", summary: "reads before writes", ..FLIN },
     SchedulerEntry {
         name: "read-first-suspend",
-        paper: FLIN_PAPER,
         section: "§6; model 2.1.9 RP+S",
         summary: "reads before writes, and a waiting read suspends programs and erases",
         answers: Answers { preempt: "suspend", ..PLAIN },
-        open: OPEN_COLLECT,
-        set: &[],
+        ..FLIN
     },
     SchedulerEntry {
         name: "fr-fcfs",
-        paper: SLACKER,
         section: "§2.1; model 1.1.2",
         summary: "reads before writes until the write queue fills; Slacker's baseline",
-        answers: FR_FCFS,
-        open: OPEN_COLLECT,
-        set: &[],
+        ..SLACKER
     },
     SchedulerEntry {
         name: "sprinkler",
-        paper: FLIN_PAPER,
         section: "§6; model 2.1.9; Sprinkler (HPCA 2014)",
         summary: "largest multi-plane, multi-die group first, reads first, suspension, semi-preemptive garbage collection",
         answers: LARGEST,
-        open: &[],
-        set: &[],
+        ..FLIN_COLLECTS
     },
     SchedulerEntry {
         name: "sprinkler-np",
-        paper: FLIN_PAPER,
         section: "§6, §3.4; D-FLN-29",
         summary: "sprinkler with garbage collection that goes before user transactions until its victim is erased",
         answers: Answers { collect: "non-preemptive", ..LARGEST },
-        open: &[],
-        set: &[],
+        ..FLIN_COLLECTS
     },
     SchedulerEntry {
         name: "sprinkler+fairness",
-        paper: FLIN_PAPER,
         section: "§7; model 2.1.9 WA-BC; Jun and Shin (NVMSA 2015)",
         summary: "sprinkler, and each flow has a budget of flash time that pays for the garbage collection it causes",
         answers: Answers { admit: "budget", ..LARGEST },
-        open: &[],
-        set: &[],
+        ..FLIN_COLLECTS
     },
     SchedulerEntry {
         name: "sprinkler+fairness-np",
-        paper: FLIN_PAPER,
         section: "§7; D-FLN-29",
         summary: "sprinkler+fairness with garbage collection that goes before user transactions until its victim is erased",
         answers: Answers { admit: "budget", collect: "non-preemptive", ..LARGEST },
-        open: &[],
-        set: &[],
+        ..FLIN_COLLECTS
     },
     SchedulerEntry {
         name: "flin",
-        paper: FLIN_PAPER,
         section: "§4; model 2.1.3 to model 2.1.7",
         summary: "equal slowdowns: fair places in queues, turns by priority, balanced waits, garbage collection paid by its cause",
         answers: Answers { order: "fair", ..BALANCED },
-        open: &[],
-        set: &[],
+        ..FLIN_COLLECTS
     },
     SchedulerEntry {
         name: "flin-stage1",
-        paper: FLIN_PAPER,
         section: "§7.2; model 2.1.9 FLIN-S1",
         summary: "fair insertion alone, with reads first, suspension and semi-preemptive garbage collection",
-        answers: Answers { order: "fair", preempt: "suspend", collect: "semi-preemptive", ..PLAIN },
-        open: &[],
-        set: &[],
+        answers: Answers { order: "fair", preempt: "suspend", ..PLAIN },
+        ..FLIN_COLLECTS
     },
     SchedulerEntry {
         name: "flin-stage3",
-        paper: FLIN_PAPER,
         section: "§7.2; model 2.1.9 FLIN-S3",
         summary: "flin with insertion in order of arrival",
         answers: BALANCED,
-        open: &[],
-        set: &[],
+        ..FLIN_COLLECTS
     },
     SchedulerEntry {
         name: "wbyp",
-        paper: SLACKER,
         section: "§4.1; model 1.1.3",
         summary: "fr-fcfs, and writes go ahead of writes that have enough slack",
         answers: Answers { order: "slack-bypass", ..FR_FCFS },
-        open: OPEN_COLLECT,
         set: &[("rbyp", 0)],
+        ..SLACKER
     },
     SchedulerEntry {
         name: "rbyp",
-        paper: SLACKER,
         section: "§4.1; model 1.1.3",
         summary: "fr-fcfs, and reads go ahead of reads that have enough slack",
         answers: Answers { order: "slack-bypass", ..FR_FCFS },
-        open: OPEN_COLLECT,
         set: &[("wbyp", 0)],
+        ..SLACKER
     },
     SchedulerEntry {
         name: "wp",
-        paper: SLACKER,
         section: "§4.2; model 1.1.6",
         summary: "fr-fcfs, and reads pause programs that have enough slack",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
-        open: OPEN_COLLECT,
         set: &[("rbyp", 0), ("wbyp", 0)],
+        ..SLACKER
     },
     SchedulerEntry {
         name: "rbyp+wp",
-        paper: SLACKER,
         section: "§7; model 1.1.7",
         summary: "rbyp and wp together",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
-        open: OPEN_COLLECT,
         set: &[("wbyp", 0)],
+        ..SLACKER
     },
     SchedulerEntry {
         name: "slacker",
-        paper: SLACKER,
         section: "§4; model 1.1",
         summary: "rbyp, wbyp and wp together",
         answers: Answers { order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
-        open: OPEN_COLLECT,
-        set: &[],
+        ..SLACKER
     },
     SchedulerEntry {
         name: "need",
@@ -230,12 +205,10 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         section: "model 1.1.9",
         summary: "slacker, and pages of a request bypass only as far as the request ends earlier by it",
         answers: Answers { order: "need-bypass", preempt: "slack-pause", ..FR_FCFS },
-        open: OPEN_COLLECT,
-        set: &[],
+        ..OURS
     },
     SchedulerEntry {
         name: "late",
-        paper: "ours",
         section: "model 1.1.10 to 1.1.13",
         summary: "writes get a chip as late as possible, reads go first and pause programs where that is worth it: the default choice",
         answers: Answers {
@@ -250,123 +223,96 @@ pub(crate) static SCHEDULERS: &[SchedulerEntry] = &[
         open: &[],
         // Writes that reads can pass on their chip have lost their patience before.
         set: &[("reads_in_row", 4)],
+        ..OURS
     },
     SchedulerEntry {
         name: "dynalloc",
-        paper: SLACKER,
         section: "§3.3, §7.6; model 1.1.7",
         summary: "fr-fcfs, and writes go to whichever chip is free",
         answers: Answers { place: "dynamic", ..FR_FCFS },
-        open: OPEN_COLLECT,
-        set: &[],
+        ..SLACKER
     },
     SchedulerEntry {
         name: "dynalloc+slacker",
-        paper: SLACKER,
         section: "§7.6; model 1.1.7",
         summary: "slacker, and writes go to whichever chip is free",
         answers: Answers { place: "dynamic", order: "slack-bypass", preempt: "slack-pause", ..FR_FCFS },
-        open: OPEN_COLLECT,
-        set: &[],
+        ..SLACKER
     },
     SchedulerEntry {
         name: "wp-blind",
-        paper: SLACKER,
         section: "§4.2; model 1.1.7",
         summary: "fr-fcfs, and any waiting read pauses a program: a control for wp",
         answers: Answers { preempt: "pause-at-boundary", ..FR_FCFS },
-        open: OPEN_COLLECT,
-        set: &[],
+        ..SLACKER
     },
     SchedulerEntry {
         name: "oracle-slack",
-        paper: SLACKER,
         section: "§5; model 1.1.7",
         summary: "slacker with the baseline's true response times in place of estimates: a control",
         answers: Answers { order: "slack-oracle", preempt: "slack-pause", ..FR_FCFS },
-        open: OPEN_COLLECT,
-        set: &[],
+        ..SLACKER
     },
     SchedulerEntry {
         name: "ncq-fcfs",
-        paper: NCQ_PAPER,
         section: "§3; model 5.1 FCFS",
         summary: "first come, first served, in the host interface and on every chip",
-        answers: NCQ_FCFS,
-        open: OPEN_COLLECT,
-        set: &[],
+        answers: Answers { admit: "oldest", ..FIFO },
+        ..NCQ
     },
     SchedulerEntry {
         name: "ncq-s",
-        paper: NCQ_PAPER,
         section: "§2 eq. 1; model 5.1 S",
         summary: "of the waiting commands the smallest first",
-        answers: NCQ,
-        open: OPEN_COLLECT,
         set: &[("ncq_type", 0), ("ncq_buffer", 0)],
+        ..NCQ
     },
     SchedulerEntry {
         name: "ncq-sb",
-        paper: NCQ_PAPER,
         section: "§3; model 5.1 SB",
         summary: "ncq-s, counting only pages that are not in the buffer",
-        answers: NCQ,
-        open: OPEN_COLLECT,
         set: &[("ncq_type", 0)],
+        ..NCQ
     },
     SchedulerEntry {
         name: "ncq-ts",
-        paper: NCQ_PAPER,
         section: "§2 eq. 2; model 5.1 TS",
         summary: "ncq-s, with the different times of reads and writes",
-        answers: NCQ,
-        open: OPEN_COLLECT,
         set: &[("ncq_buffer", 0)],
+        ..NCQ
     },
     SchedulerEntry {
         name: "ncq-tsb",
-        paper: NCQ_PAPER,
         section: "§2 eq. 3; model 5.1 TSB",
         summary: "of the waiting commands the one with the shortest service by size, type and buffer: the proposal",
-        answers: NCQ,
-        open: OPEN_COLLECT,
-        set: &[],
+        ..NCQ
     },
     SchedulerEntry {
         name: "hos",
-        paper: SOS_PAPER,
         section: "HOS; model 4.1.1",
         summary: "out of order across chips, first come first served on each, by physical addresses; SOS's baseline",
-        answers: FIFO,
-        open: OPEN_COLLECT,
-        set: ONE_AT_A_TIME,
+        ..SOS
     },
     SchedulerEntry {
         name: "hos+qsl",
-        paper: SOS_PAPER,
         section: "QSL; model 4.1.2",
         summary: "hos, and idle chips take waiting writes from the chip with the most work",
         answers: Answers { place: "rebalance", ..FIFO },
-        open: OPEN_COLLECT,
-        set: ONE_AT_A_TIME,
+        ..SOS
     },
     SchedulerEntry {
         name: "hos+whm",
-        paper: SOS_PAPER,
         section: "WHM; model 4.1.2",
         summary: "hos, and a waiting write is dropped when a younger write of its page arrives",
         answers: Answers { cancel: "overwrite", ..FIFO },
-        open: OPEN_COLLECT,
-        set: ONE_AT_A_TIME,
+        ..SOS
     },
     SchedulerEntry {
         name: "sos",
-        paper: SOS_PAPER,
         section: "SOS; model 4.1.2",
         summary: "hos with both: balanced queues and no useless writes",
         answers: Answers { place: "rebalance", cancel: "overwrite", ..FIFO },
-        open: OPEN_COLLECT,
-        set: ONE_AT_A_TIME,
+        ..SOS
     },
 ];
 

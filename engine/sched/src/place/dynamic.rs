@@ -13,6 +13,7 @@ use flashlane_core::decide::{PageWrite, Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, PlaneId, TxnId, UnitId};
 
+use super::{planes, when_at_rest};
 use crate::entries::{AnswerEntry, Build};
 use crate::estimate::{Estimator, Options, params};
 use crate::params::{Param, Values};
@@ -59,12 +60,6 @@ impl Dynamic {
 fn unit_of(board: &Board, turn: u32) -> UnitId {
     let geometry = &board.facts.geometry;
     UnitId((turn % geometry.channels * geometry.units_per_channel() + turn / geometry.channels) as u16)
-}
-
-/// The planes of a unit.
-fn planes(board: &Board, unit: UnitId) -> impl Iterator<Item = PlaneId> + use<> {
-    let each = board.facts.geometry.planes_per_unit() as u16;
-    (unit.0 * each..(unit.0 + 1) * each).map(PlaneId)
 }
 
 /// Whether `unit` could begin a write now.
@@ -134,12 +129,7 @@ impl Place for Dynamic {
             self.turn = (turn + 1) % units;
             return Some(Placement { write: oldest, to: plane });
         }
-        // Nothing runs and no plane has a free page: the next unit takes the write, and reports the shortage or collects.
-        let at_rest = |unit: &flashlane_core::board::Unit| {
-            unit.service == Service::Idle && unit.user_waiting() == 0 && !unit.gc.any()
-        };
-        let next = board.units.iter().all(at_rest).then(|| planes(board, unit_of(board, self.turn)).next()).flatten();
-        next.map(|plane| Placement { write: oldest, to: plane })
+        when_at_rest(board, oldest, unit_of(board, self.turn))
     }
 }
 

@@ -21,11 +21,12 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use flashlane_core::board::{Plane, QueueKind, Service, Unit};
+use flashlane_core::board::{Plane, QueueKind, Unit};
 use flashlane_core::decide::{PageWrite, Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, PlaneId, TxnId, UnitId};
 
+use super::when_at_rest;
 use crate::collect::paced::may_write;
 use crate::entries::{AnswerEntry, Build};
 use crate::params::{Param, Values};
@@ -200,12 +201,6 @@ fn is_free(state: &Unit, heeds_reads: bool) -> bool {
     !state.foreground_gc.is_open() && (!heeds_reads || state.waiting(FlashOp::Read) == 0)
 }
 
-/// The planes of a unit.
-fn planes(board: &Board, unit: UnitId) -> impl Iterator<Item = PlaneId> + Clone + use<> {
-    let each = board.facts.geometry.planes_per_unit() as u16;
-    (unit.0 * each..(unit.0 + 1) * each).map(PlaneId)
-}
-
 /// A plane of a free unit that could take the next write.
 struct Taker {
     plane: PlaneId,
@@ -330,10 +325,7 @@ impl Place for Late {
             let write = if waited > self.patience { oldest } else { self.write(board, oldest) };
             return Some(Placement { write, to: plane });
         }
-        // Nothing runs and no plane has a free page: the next unit takes the write, and reports the shortage or collects.
-        let at_rest = |unit: &Unit| unit.service == Service::Idle && unit.user_waiting() == 0 && !unit.gc.any();
-        let first = board.units.iter().all(at_rest).then(|| planes(board, self.next.unit(board)).next()).flatten();
-        first.map(|plane| Placement { write: oldest, to: plane })
+        when_at_rest(board, oldest, self.next.unit(board))
     }
 }
 

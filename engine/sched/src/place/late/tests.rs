@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use flashlane_core::board::Service;
 use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::Stage;
 use flashlane_core::{Duration, Time, Transaction};
