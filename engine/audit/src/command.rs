@@ -67,8 +67,9 @@ pub(super) struct Command {
     /// Total array time, and what was left of it when the array last started or resumed.
     total: u64,
     remaining: u64,
-    /// How often it has been paused.
+    /// How often it has been paused, and when its array last worked again after that.
     pauses: u32,
+    resumed: Time,
     /// Time paused so far: at least (until the resume was reported) and at most (until the array worked again).
     paused: (u64, u64),
 }
@@ -90,6 +91,7 @@ impl Command {
             total: 0,
             remaining: 0,
             pauses: 0,
+            resumed: Time::ZERO,
             paused: (0, 0),
         }
     }
@@ -237,6 +239,7 @@ impl Command {
         let works = until.ns().saturating_sub(self.remaining);
         self.paused.0 += now.since(from).ns();
         self.paused.1 += works.saturating_sub(from.ns());
+        self.resumed = Time::from_ns(works);
         self.phase = Phase::Array(until);
     }
 
@@ -255,7 +258,7 @@ impl Command {
         }
     }
 
-    /// The array phase is interrupted; with `boundary` only at the end of an iteration.
+    /// The array phase is interrupted; with `boundary`, or on a drive that can do so then only, at the end of an iteration.
     pub(super) fn pauses(&mut self, remaining: u64, boundary: bool, times: &Times, log: &mut Log) {
         let (now, number) = (log.now, self.number);
         let Phase::Array(until) = self.phase else {
@@ -268,8 +271,17 @@ impl Command {
             format!("command {number} is paused with {remaining} ns reported and {left} ns left.")
         });
         let spent = self.total.saturating_sub(left);
-        log.check(!boundary || spent % times.iteration == 0, Rule::PauseBoundary, || {
-            format!("command {number} is paused after {spent} ns, iterations last {} ns.", times.iteration)
+        let iteration = times.iteration[self.op.index()];
+        let is_end = spent > 0 && spent.is_multiple_of(iteration);
+        log.check(is_end || !(boundary || times.pauses_at_ends), Rule::PauseBoundary, || {
+            format!("command {number} is paused after {spent} ns, iterations last {iteration} ns.")
+        });
+        let worked = now.ns().saturating_sub(self.resumed.ns());
+        log.check(self.pauses == 0 || worked >= times.suspend_min, Rule::PauseGap, || {
+            format!(
+                "command {number} is paused again {worked} ns after {}, at least {} must pass.",
+                self.resumed, times.suspend_min
+            )
         });
         self.pauses += 1;
         log.check(self.pauses <= times.suspend_limit, Rule::PauseLimit, || {

@@ -99,7 +99,8 @@ rules! {
 
     PauseAllowed "Only what the scheduler may pause is paused.",
     PauseLimit "A program or an erase is paused no more often than the device can.",
-    PauseBoundary "A program is paused at the end of an iteration where the scheduler pauses there.",
+    PauseBoundary "A program is paused at the end of an iteration where the scheduler pauses there, a program or an erase where the drive does.",
+    PauseGap "Between the end of a pause of a program or an erase and its next pause the least time passes that the drive needs.",
     PauseRemaining "A pause leaves exactly the array time not yet spent.",
     PauseReads "While a command is paused its unit serves only reads.",
     SuspendTime "A unit serves nothing before its suspend time is over.",

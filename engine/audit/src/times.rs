@@ -5,7 +5,7 @@
 
 use flashlane_core::Duration;
 use flashlane_core::transaction::FlashOp;
-use flashlane_ssd::config::{Config, Latency, Rounding};
+use flashlane_ssd::config::{Config, Latency, Rounding, SuspendAt};
 
 /// Bus and array times, in nanoseconds.
 #[derive(Debug)]
@@ -26,8 +26,12 @@ pub(super) struct Times {
     slc: [u64; 3],
     /// A further step of a read, and most of them.
     retry: (u64, u64),
-    /// One program-verify iteration.
-    pub(super) iteration: u64,
+    /// One iteration of a program or an erase, by operation.
+    pub(super) iteration: [u64; 3],
+    /// Whether every pause begins at the end of one.
+    pub(super) pauses_at_ends: bool,
+    /// Shortest time between the end of a pause and the next.
+    pub(super) suspend_min: u64,
     /// Time to pause.
     pub(super) suspend: Duration,
     /// Time to resume.
@@ -40,10 +44,12 @@ pub(super) struct Times {
 impl Times {
     pub(super) fn new(config: &Config) -> Times {
         let (page, spare) = (config.geometry.page_bytes as u64, config.geometry.metadata_bytes as u64);
-        let program = match config.nand.program {
+        let typical = |latency| match latency {
             Latency::Constant(d) | Latency::Gaussian { mean: d, .. } => d.ns(),
             Latency::ByPage(times) => times.iter().map(Duration::ns).sum::<u64>() / times.iter().count() as u64,
         };
+        let latency = [config.nand.read, config.nand.program, config.nand.erase];
+        let parts = [1, config.nand.iterations, config.nand.erase_iterations].map(|parts| u64::from(parts.max(1)));
         let mut times = Times {
             width: config.bus.width_bytes as u64,
             rate: config.bus.mega_transfers as u64,
@@ -54,13 +60,15 @@ impl Times {
             command: config.bus.command.map(Duration::ns),
             setup: config.bus.data_out_setup.ns(),
             gap: config.bus.plane_gap.ns(),
-            latency: [config.nand.read, config.nand.program, config.nand.erase],
+            latency,
             slc: config.slc.as_ref().map_or([0; 3], |slc| [slc.read, slc.program, slc.erase].map(Duration::ns)),
             retry: config.retry.as_ref().map_or((0, 0), |retry| {
                 let most = retry.states.iter().map(|state| state.below.len() as u64 - 1).max();
                 (retry.step.ns(), most.unwrap_or(0))
             }),
-            iteration: (program / config.nand.iterations.max(1) as u64).max(1),
+            iteration: [0, 1, 2].map(|op| (typical(latency[op]) / parts[op]).max(1)),
+            pauses_at_ends: config.nand.suspend_at == SuspendAt::Segment,
+            suspend_min: config.nand.suspend_min.ns(),
             suspend: config.nand.suspend,
             resume: config.nand.resume,
             suspend_limit: config.nand.suspend_limit,

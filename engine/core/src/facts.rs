@@ -22,14 +22,16 @@ pub struct Facts {
     pub transfer_page: Duration,
     /// Bus time by number of 512-byte sectors, 0 to a whole page.
     pub transfer_sectors: Vec<Duration>,
-    /// One program-verify iteration; a program can be paused at the end of each.
-    pub iteration: Duration,
+    /// One iteration of a program and of an erase, by [`FlashOp::index`]: where pauses wait for the end of one, they begin there.
+    pub iteration: [Duration; 3],
     /// Time to pause a program or an erase.
     pub suspend: Duration,
     /// Time to resume it.
     pub resume: Duration,
     /// How often a program or an erase may be paused; [`u32::MAX`] for any number of times.
     pub suspend_limit: u32,
+    /// Shortest time between the end of a pause of a program or an erase and its next pause.
+    pub suspend_min: Duration,
     /// Whether one command may work on several planes of a die.
     pub multi_plane: bool,
     /// Whether one command may work on several dies of a unit.
@@ -61,10 +63,11 @@ impl Facts {
             array: [Duration::ZERO; 3],
             transfer_page: Duration::ZERO,
             transfer_sectors: vec![Duration::ZERO; geometry.page_bytes as usize / 512 + 1],
-            iteration: Duration::ZERO,
+            iteration: [Duration::ZERO; 3],
             suspend: Duration::ZERO,
             resume: Duration::ZERO,
             suspend_limit: u32::MAX,
+            suspend_min: Duration::ZERO,
             multi_plane: true,
             multi_die: true,
             same_page: [false; 3],

@@ -274,6 +274,9 @@ impl Config {
     /// What the board shows of this configuration.
     pub fn facts(&self) -> Facts {
         let page = self.geometry.page_bytes;
+        let array = [FlashOp::Read, FlashOp::Program, FlashOp::Erase].map(|op| self.typical(op));
+        let Nand { iterations, erase_iterations, .. } = self.nand;
+        let iteration = |op: FlashOp, parts: u32| (array[op.index()].ns() / u64::from(parts)).max(1);
         let metadata = |bytes: u32| {
             if self.bus.with_metadata { bytes as u64 * self.geometry.metadata_bytes as u64 / page as u64 } else { 0 }
         };
@@ -281,13 +284,18 @@ impl Config {
             geometry: self.geometry,
             priorities: self.priorities,
             command: self.bus.command,
-            array: [self.typical(FlashOp::Read), self.typical(FlashOp::Program), self.typical(FlashOp::Erase)],
+            array,
             transfer_page: self.transfer(self.page_on_bus() as u64),
             transfer_sectors: (0..=page / 512).map(|s| self.transfer(s as u64 * 512 + metadata(s * 512))).collect(),
-            iteration: Duration::from_ns((self.nand.program.typical().ns() / self.nand.iterations as u64).max(1)),
+            iteration: [
+                Duration::ZERO,
+                Duration::from_ns(iteration(FlashOp::Program, iterations)),
+                Duration::from_ns(iteration(FlashOp::Erase, erase_iterations)),
+            ],
             suspend: self.nand.suspend,
             resume: self.nand.resume,
             suspend_limit: self.nand.suspend_limit,
+            suspend_min: self.nand.suspend_min,
             multi_plane: self.nand.multi_plane,
             multi_die: self.nand.multi_die,
             same_page: [self.nand.same_page_read, self.nand.same_page_program, false],
@@ -312,14 +320,20 @@ pub struct Nand {
     pub program: Latency,
     /// Array time of a block erase.
     pub erase: Latency,
-    /// Program-verify iterations of a typical program (D-SLK-12).
+    /// Iterations of a typical program (D-SLK-12).
     pub iterations: u32,
+    /// Iterations of a typical erase.
+    pub erase_iterations: u32,
     /// Time to pause a program or an erase.
     pub suspend: Duration,
     /// Time to resume it.
     pub resume: Duration,
     /// How often a program or an erase may be paused; [`u32::MAX`] for any number of times.
     pub suspend_limit: u32,
+    /// Shortest time between the end of a pause of a program or an erase and its next pause.
+    pub suspend_min: Duration,
+    /// When a pause begins that the scheduler may ask for at any instant.
+    pub suspend_at: SuspendAt,
     /// One command may work on several planes of a die.
     pub multi_plane: bool,
     /// One command may work on several dies of a unit.
@@ -333,6 +347,18 @@ pub struct Nand {
     /// How long pages of the buffer wait for a full wordline before it is padded; `None` for as long as no flush or write with FUA waits for
     /// them.
     pub one_shot_wait: Option<Duration>,
+}
+
+choices! {
+    /// When a pause of a program or an erase begins that the scheduler may ask for at any instant.
+    #[derive(Default)]
+    pub enum SuspendAt {
+        /// At once.
+        #[default]
+        Instant = "instant",
+        /// At the end of the iteration that is running.
+        Segment = "segment",
+    }
 }
 
 /// Reads that are tried again with other reference voltages, each time for one more array step.

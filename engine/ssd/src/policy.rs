@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use flashlane_core::board::{Service, Unit};
+use flashlane_core::board::{Command, Service, Unit};
 use flashlane_core::decide::{
     Commands, Declares, Departure, Estimate, Fetch, GcMode, GcPrecedence, GcQuota, Group, Keeps, MigrationLimits,
     Needs, PageWrite, Placement, Position, Promotion, Scheduler, Scope, SuspendPoints,
@@ -13,7 +13,7 @@ use flashlane_core::decide::{
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
 
-use crate::config::{Config, Dispatch};
+use crate::config::{Config, Dispatch, SuspendAt};
 
 /// What a unit does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,8 +31,8 @@ pub(crate) enum Action {
     StartInPause(Duration),
     /// Pauses its running program or erase. The duration is taken from the slack of that command's transactions.
     Pause(Duration),
-    /// Lets its running program go on to the end of the iteration, and decides again then.
-    AskAtBoundary,
+    /// Lets its running program or erase go on, and decides again at this instant.
+    AskAgainAt(Time),
     /// Resumes its paused command.
     Resume,
 }
@@ -64,8 +64,12 @@ pub(crate) struct Known {
     pub(crate) migrates_writes: bool,
     /// Running programs or erases may be paused.
     pub(crate) pauses: bool,
-    /// Running programs may be paused at the end of an iteration only.
-    pub(crate) pauses_at_boundaries: bool,
+    /// The preempt decision pauses programs only, and at the end of an iteration only.
+    pub(crate) preempt_chooses_boundaries: bool,
+    /// Running programs or erases may be paused at the end of an iteration only.
+    pauses_at_boundaries: bool,
+    /// There are instants at which a running program or erase may not be paused yet.
+    pauses_wait: bool,
     /// A program or an erase of garbage collection may be paused.
     pauses_gc: bool,
     /// A command enters the device at once if no other command waits and the device has space.
@@ -116,6 +120,8 @@ impl Known {
             admit.skips_when_single && !admit.ranks_all_waiting && front.queue_capacity == [u32::MAX; 2];
         let eager = config.bus.dispatch == Dispatch::Eager;
         let migrates_writes = place.migration.at_once > 0;
+        let preempt_chooses_boundaries = preempt.suspend_points == SuspendPoints::Boundary;
+        let pauses_at_boundaries = preempt_chooses_boundaries || config.nand.suspend_at == SuspendAt::Segment;
         Known {
             tail_order: order.is_tail,
             static_place: place.is_static,
@@ -123,7 +129,9 @@ impl Known {
             places_by_times: !place.is_static && place.reads_times,
             migrates_writes,
             pauses: preempt.suspend_points != SuspendPoints::Never,
-            pauses_at_boundaries: preempt.suspend_points == SuspendPoints::Boundary,
+            preempt_chooses_boundaries,
+            pauses_at_boundaries,
+            pauses_wait: pauses_at_boundaries || config.nand.suspend_min > instant,
             pauses_gc: matches!(collect.mode, GcMode::Transactions { pausable: true }),
             single_command_enters: instant_link && single_enters,
             // Commands of several flows that arrive at one instant are compared. Of one flow the first goes first, and none of that
@@ -369,31 +377,45 @@ impl Policy {
         {
             return Action::Stay;
         }
-        if self.known.pauses_at_boundaries && command.op != FlashOp::Program {
+        if self.known.preempt_chooses_boundaries && command.op != FlashOp::Program {
             return Action::Stay;
         }
         let read = self.next_read(board, unit);
         if read.is_none() {
             return Action::Stay;
         }
-        let into = (board.now - command.array_from).ns();
-        let at_boundary = into > 0 && into.is_multiple_of(board.facts.iteration.ns());
-        if (!self.known.pauses_at_boundaries || at_boundary)
+        if (!self.known.pauses_wait || self.pause_point(board, command, board.now) == board.now)
             && let Some(charge) = self.scheduler.preempt.pause(board, unit, read)
         {
             return Action::Pause(charge);
         }
-        if self.asks_at_boundary(board, unit, read) { Action::AskAtBoundary } else { Action::Stay }
+        self.asks_again_at(board, unit, read).map_or(Action::Stay, Action::AskAgainAt)
     }
 
-    /// Whether to ask at the unit's next iteration boundary whether its program is paused for `read`.
+    /// When to ask again whether the unit's program or erase is paused for `read`; `None` for not until something else happens.
     #[inline(always)]
-    pub(crate) fn asks_at_boundary(&self, board: &Board, unit: UnitId, read: TxnId) -> bool {
+    pub(crate) fn asks_again_at(&self, board: &Board, unit: UnitId, read: TxnId) -> Option<Time> {
         let command = &board.units[unit.index()].command;
-        self.known.pauses_at_boundaries
-            && command.in_array
-            && command.pauses < board.facts.suspend_limit
-            && !self.scheduler.preempt.will_keep_refusing(board, unit, read)
+        let may_be = self.known.pauses_wait && command.in_array && command.pauses < board.facts.suspend_limit;
+        if !may_be {
+            return None;
+        }
+        // An answer that may pause at any instant has been asked already, unless no pause was possible yet.
+        let from = Time::from_ns(board.now.ns() + u64::from(self.known.pauses_at_boundaries));
+        let at = self.pause_point(board, command, from);
+        (at > board.now && !self.scheduler.preempt.will_keep_refusing(board, unit, read)).then_some(at)
+    }
+
+    /// The first instant from `from` on at which the running program or erase can be paused (model 0.4).
+    fn pause_point(&self, board: &Board, command: &Command, from: Time) -> Time {
+        let rest = if command.pauses > 0 { board.facts.suspend_min } else { Duration::ZERO };
+        let from = from.max(command.array_from + rest);
+        if !self.known.pauses_at_boundaries {
+            return from;
+        }
+        let iteration = board.facts.iteration[command.op.index()].ns();
+        let iterations = (from - command.array_from).ns().div_ceil(iteration).max(1);
+        Time::from_ns(command.array_from.ns() + iterations * iteration)
     }
 
     /// How much of the waiting garbage collection goes before the picked `write`.

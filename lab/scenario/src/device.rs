@@ -8,7 +8,7 @@
 //! follow; the compiler asks for it where tests draw devices at random.
 
 use flashlane_core::geometry::UnitKind;
-use flashlane_ssd::config::{Charge, Dispatch, FullCache, Rounding, UnmappedReads};
+use flashlane_ssd::config::{Charge, Dispatch, FullCache, Rounding, SuspendAt, UnmappedReads};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -29,6 +29,8 @@ pub(super) enum Need {
     Retries,
     /// Programs of a whole wordline.
     OneShot,
+    /// Pauses at the ends of iterations.
+    Segments,
     /// Commands over several planes.
     MultiPlane,
     /// Several planes in a die.
@@ -152,12 +154,19 @@ section! {
         erase_ns: Latency => ParallelService;
         /// Program-verify iterations of a typical program; a program may be paused at their boundaries.
         iterations: u32 => ParallelService;
+        /// The same of a typical erase, for `suspend_at = "segment"`. Default: as many as `iterations`.
+        erase_iterations: u32 => Segments, ParallelService;
         /// Time to pause a program or an erase, ns.
         suspend_ns: u64 => ParallelService;
         /// Time to resume it, ns.
         resume_ns: u64 => ParallelService;
         /// How often one program or erase may be paused. Default `"unlimited"`.
         suspend_limit: Limit = Limit::Unlimited => ParallelService;
+        /// When a pause begins that the scheduler may ask for at any instant: at once (`instant`, the default), or at the end of the
+        /// iteration that is running (`segment`).
+        suspend_at: Word<SuspendAt> = Word(SuspendAt::Instant) => ParallelService;
+        /// Shortest time between the end of a pause of a program or an erase and its next pause, ns. Default 0.
+        suspend_min_ns: u64 = 0 => ParallelService;
         /// One command may use several planes of a die.
         multi_plane: bool => PlanesOfADie, ParallelService;
         /// One command may use several dies of a unit.

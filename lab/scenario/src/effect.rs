@@ -6,6 +6,7 @@
 //! is a key with the preset's own value, so that tables of a preset can be copied.
 
 use flashlane_core::geometry::UnitKind;
+use flashlane_ssd::config::SuspendAt;
 use serde_json::Value;
 
 use super::device::{Device, Key, Need};
@@ -55,6 +56,12 @@ const RULES: &[Rule] = &[
         switches: &["nand.one_shot_pages"],
         is_met: |device| device.nand.one_shot_pages() != 1,
         with: "device.nand.one_shot_pages above 1",
+    },
+    Rule {
+        need: Need::Segments,
+        switches: &["nand.suspend_at"],
+        is_met: |device| device.nand.suspend_at().0 == SuspendAt::Segment,
+        with: "device.nand.suspend_at = \"segment\"",
     },
     Rule {
         need: Need::MultiPlane,

@@ -7,7 +7,7 @@ use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry, Lpn};
 use flashlane_ssd::config::{
     Buffer, Bus, Charge, Config, Dispatch, FlowConfig, Front, Ftl, FullCache, Gc, Latency, Mapping, Nand, Precondition,
-    Protocol, ReadRetry, RetryState, Rounding, Service, SlcCache, Unmap, UnmappedReads, Victim,
+    Protocol, ReadRetry, RetryState, Rounding, Service, SlcCache, SuspendAt, Unmap, UnmappedReads, Victim,
 };
 
 use crate::Target;
@@ -201,9 +201,12 @@ fn nand(u: &mut Unstructured) -> Result<Nand> {
         program: latency(u)?,
         erase: latency(u)?,
         iterations: small(u, 1..=16)?,
+        erase_iterations: small(u, 1..=16)?,
         suspend: time(u, 0..=100_000)?,
         resume: time(u, 0..=100_000)?,
         suspend_limit: small(u, 0..=3)?,
+        suspend_min: time(u, 0..=100_000)?,
+        suspend_at: if u.arbitrary()? { SuspendAt::Instant } else { SuspendAt::Segment },
         multi_plane: u.arbitrary()?,
         multi_die: u.arbitrary()?,
         same_page_read: u.arbitrary()?,

@@ -4,6 +4,7 @@ use flashlane_core::decide::{GcMode, SuspendPoints};
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{ChannelId, Duration, PlaneId, Time, UnitId};
+use flashlane_ssd::config::SuspendAt;
 
 use super::case::*;
 use super::scenes::*;
@@ -144,6 +145,13 @@ pub fn pauses() -> Vec<Breach> {
         (Rule::PauseAllowed, erase_of_iterations(), |c| c.policy.suspend_points = SuspendPoints::Boundary),
         (Rule::PauseBoundary, anywhere(3 * ITERATION + 1), |c| c.policy.suspend_points = SuspendPoints::Boundary),
         (Rule::PauseBoundary, anywhere(3 * ITERATION - 1), |c| c.policy.suspend_points = SuspendPoints::Boundary),
+        (Rule::PauseBoundary, anywhere(3 * ITERATION + 1), |c| c.config.nand.suspend_at = SuspendAt::Segment),
+        (Rule::PauseBoundary, erase_of_iterations(), |c| {
+            (c.config.nand.suspend_at, c.config.nand.erase_iterations) = (SuspendAt::Segment, 10);
+        }),
+        (Rule::PauseGap, paused_again(2 * ITERATION), |c| {
+            c.config.nand.suspend_min = Duration::from_ns(2 * ITERATION + 1);
+        }),
         (Rule::PauseRemaining, at_boundary(), |c| {
             let paused = |e: &Event| matches!(e, Event::Paused { .. });
             edit!(c, 0, paused, Event::Paused { remaining, .. } => *remaining += Duration::from_ns(1));
@@ -161,9 +169,9 @@ pub fn pauses() -> Vec<Breach> {
     ]
 }
 
-/// An erase that is paused where a program could be: at a multiple of the iteration.
+/// An erase that is paused at the end of an iteration.
 fn erase_of_iterations() -> Case {
     let mut case = erase_paused();
-    case.config.nand.iterations = PROGRAM as u32;
+    case.config.nand.erase_iterations = ERASE as u32;
     case
 }

@@ -20,7 +20,7 @@ fn silent(name: &str, case: &Case) {
 
 #[test]
 fn base_scenes_break_no_rule() {
-    let scenes: [(&str, Case); 28] = [
+    let scenes: [(&str, Case); 29] = [
         ("write", write()),
         ("write_read", write_read()),
         ("read_behind_write", read_behind_write()),
@@ -30,6 +30,7 @@ fn base_scenes_break_no_rule() {
         ("pair_program", pair_program()),
         ("two_units", two_units()),
         ("pause", pause(3 * ITERATION, FlashOp::Read)),
+        ("paused_again", paused_again(2 * ITERATION)),
         ("cancel", cancel()),
         ("cancel_reported_late", cancel_reported_late()),
         ("cancel_at_once", cancel_at_once()),

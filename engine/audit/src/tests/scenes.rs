@@ -258,6 +258,33 @@ pub fn pause(spent: u64, inner: FlashOp) -> Case {
     case
 }
 
+/// A program that is paused after one iteration, and again when it has gone on for `gap` ns.
+pub fn paused_again(gap: u64) -> Case {
+    let mut case = Case::new();
+    case.config.nand.suspend_limit = 2;
+    case.config.nand.suspend_min = Duration::from_ns(gap);
+    case.submit(0, 1, Op::Write, 1);
+    case.queue(0, 1, Requester::Request(1), FlashOp::Program, 0, 0);
+    case.dispatch(0, 1, 0, 0, 0);
+    case.map(0, 0, 0, 0);
+    case.bus(0, 0, 0, X);
+    case.array(X, 0, 0, PROGRAM);
+    let (mut from, mut left, mut paused) = (X, PROGRAM, 0);
+    for (read, works) in [(2, ITERATION), (3, gap)] {
+        case.queue(from, read, Requester::Buffer, FlashOp::Read, 5, 0);
+        let at = from + works;
+        left -= works;
+        case.push(at, Event::Paused { unit: UnitId(0), command: 0, remaining: Duration::from_ns(left) });
+        from = case.read(at + SUSPEND, read, read - 1, 0, 7, 0) + RESUME;
+        paused += from - at;
+        case.array(from, 0, 0, left);
+    }
+    case.array_end(from + left, 0, 0);
+    case.end(from + left, 1, End::Flash, paused);
+    case.complete(from + left, 1);
+    case
+}
+
 /// Write 1 of page 0 waits behind a read of its unit and is cancelled by write 2.
 pub fn cancel() -> Case {
     let mut case = Case::new();

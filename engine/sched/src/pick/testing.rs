@@ -30,7 +30,7 @@ pub(crate) fn board(dies: u32, planes: u32) -> Board {
         array: [us(75), us(1300), us(3800)],
         transfer_page: us(25),
         transfer_sectors: vec![us(25); 9],
-        iteration: us(65),
+        iteration: [us(65); 3],
         ..Facts::plain(geometry)
     };
     Board::new(facts, 1)

@@ -4,7 +4,8 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{
-    Config, Latency, MAX_FLOWS, PageTimes, Precondition, Protocol, ReadRetry, RetryState, Rounding, Service, Victim,
+    Config, Latency, MAX_FLOWS, PageTimes, Precondition, Protocol, ReadRetry, RetryState, Rounding, Service, SuspendAt,
+    Victim,
 };
 
 /// An hour, ns: the greatest legal value of most times.
@@ -91,8 +92,12 @@ impl Config {
             }
         }
         range("nand.iterations", self.nand.iterations as u64, 1, self.nand.program.typical().ns())?;
+        if self.nand.suspend_at == SuspendAt::Segment {
+            range("nand.erase_iterations", self.nand.erase_iterations.into(), 1, self.nand.erase.typical().ns())?;
+        }
         range("nand.suspend_ns", self.nand.suspend.ns(), 0, HOUR)?;
         range("nand.resume_ns", self.nand.resume.ns(), 0, HOUR)?;
+        range("nand.suspend_min_ns", self.nand.suspend_min.ns(), 0, HOUR)?;
         for (key, time) in [
             ("bus.read_command_ns", self.bus.command[0]),
             ("bus.program_command_ns", self.bus.command[1]),

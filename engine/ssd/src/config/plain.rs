@@ -7,7 +7,7 @@ use flashlane_core::{Duration, Geometry};
 
 use super::{
     Buffer, Bus, Config, Dispatch, FlowConfig, Front, Ftl, Gc, Latency, Nand, Precondition, Protocol, Rounding,
-    Service, Unmap, Victim,
+    Service, SuspendAt, Unmap, Victim,
 };
 
 impl Config {
@@ -24,9 +24,12 @@ impl Config {
                 program: array(1300),
                 erase: array(3800),
                 iterations: 20,
+                erase_iterations: 20,
                 suspend: Duration::ZERO,
                 resume: Duration::ZERO,
                 suspend_limit: u32::MAX,
+                suspend_min: Duration::ZERO,
+                suspend_at: SuspendAt::Instant,
                 multi_plane: true,
                 multi_die: true,
                 same_page_read: false,

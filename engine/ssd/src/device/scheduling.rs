@@ -141,8 +141,8 @@ impl Device {
                 // If pausing takes no time, the unit is free at once.
                 true
             }
-            Action::AskAtBoundary => {
-                self.flash.arm_boundary(unit, &self.state.board);
+            Action::AskAgainAt(at) => {
+                self.flash.arm_decision(unit, at, &self.state.board);
                 false
             }
             Action::Resume => {
@@ -236,13 +236,15 @@ impl Device {
         self.dispatch(unit);
     }
 
-    /// Resumes the paused command. If a read waits, the command may be paused again at an iteration boundary.
+    /// Resumes the paused command. If a read waits, the command may be paused again later.
     fn resume(&mut self, unit: UnitId) {
         self.flash.resume(unit, &mut self.state);
         let board = &self.state.board;
         let read = board.first(unit, FlashOp::Read);
-        if read.is_some() && self.policy.asks_at_boundary(board, unit, read) {
-            self.flash.arm_boundary(unit, board);
+        if read.is_some()
+            && let Some(at) = self.policy.asks_again_at(board, unit, read)
+        {
+            self.flash.arm_decision(unit, at, board);
         }
     }
 }

@@ -242,7 +242,7 @@ impl Transactions {
         }
         state.board.units[unit.index()].foreground_gc.forget(id);
         self.overtaking.leave(&mut state.board, id);
-        if policy.known.pauses_at_boundaries {
+        if policy.known.preempt_chooses_boundaries {
             // The answer of the preempt decision may depend on the number of waiting writes.
             state.mark(unit);
         }

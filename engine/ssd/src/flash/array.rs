@@ -113,7 +113,7 @@ impl UnitStep<'_> {
         self.channel.timers.pop_first();
         match self.unit.phase {
             Phase::Array if self.now < self.board_view.command.ends => {
-                // An iteration of a program ended for which a boundary was armed: it may be paused for a read now.
+                // The instant has come for which a decision was armed: the program or erase may be paused for a read now.
                 self.channel.timers.insert_by_number(self.way, self.board_view.command.ends.ns());
                 self.agenda.mark(self.id);
             }
@@ -216,16 +216,10 @@ impl Flash {
         self.set_next(channel, next);
     }
 
-    /// Sets the unit's timer to the next iteration boundary of the running program after this instant, if there is one before its
-    /// end. The unit must decide then.
-    pub fn arm_boundary(&mut self, unit: UnitId, board: &Board) {
-        let u = unit.index();
-        let command = &board.units[u].command;
-        let iteration = board.facts.iteration.ns();
-        let done = (board.now - command.array_from).ns() / iteration;
-        let boundary = command.array_from.ns() + (done + 1) * iteration;
-        if boundary < command.ends.ns() {
-            self.set_timer(u, boundary);
+    /// Sets the unit's timer to `at`, if its running program or erase does not end before. The unit must decide then.
+    pub fn arm_decision(&mut self, unit: UnitId, at: Time, board: &Board) {
+        if at < board.units[unit.index()].command.ends {
+            self.set_timer(unit.index(), at.ns());
         }
     }
 

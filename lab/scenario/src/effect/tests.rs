@@ -179,6 +179,14 @@ const CASES: &[Case] = &[
         with: "device.precondition.state = \"replayed\"",
     },
     Case {
+        preset: "modern-tlc",
+        is_refused: true,
+        keys: &["nand.erase_iterations = 9"],
+        off: "nand.suspend_at = \"instant\"",
+        on: "nand.suspend_at = \"segment\"",
+        with: "device.nand.suspend_at = \"segment\"",
+    },
+    Case {
         preset: "ncq-elex15",
         is_refused: false,
         keys: &[
@@ -187,6 +195,8 @@ const CASES: &[Case] = &[
             "nand.suspend_ns = 9",
             "nand.resume_ns = 9",
             "nand.suspend_limit = 9",
+            "nand.suspend_min_ns = 9",
+            "nand.suspend_at = \"segment\"",
             "nand.multi_plane = false",
             "nand.multi_die = false",
             "nand.same_page_read = true",

@@ -49,6 +49,7 @@ mod retries;
 mod scenes;
 mod scenes_flin;
 mod scenes_front;
+mod segments;
 mod shown;
 mod slacker;
 mod slacker_laws;

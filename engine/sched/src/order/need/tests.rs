@@ -36,7 +36,7 @@ fn board(chips: u32, priorities: u8) -> Board {
     let facts = Facts {
         priorities,
         array: [cycles(1), cycles(PROGRAM), cycles(8)],
-        iteration: cycles(1),
+        iteration: [cycles(1); 3],
         multi_plane: false,
         multi_die: false,
         ..Facts::plain(geometry)

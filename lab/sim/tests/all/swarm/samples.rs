@@ -37,6 +37,11 @@ impl RandomStream {
         Duration::from_ns(u64::from(self.between(least * 1000, most * 1000)))
     }
 
+    /// A stream of its own, for keys that are newer than scenes that have been found worth keeping: those stay as they were.
+    pub fn apart(&self) -> RandomStream {
+        RandomStream(Pcg64Mcg::new(u128::from(self.0.clone().next_u64())))
+    }
+
     /// A duration that is zero more often than not.
     pub fn maybe_us(&mut self, most: u32) -> Duration {
         if self.chance(60) { Duration::ZERO } else { self.us(0, most) }
@@ -70,14 +75,18 @@ pub fn latency(random: &mut RandomStream, least: u32, most: u32) -> Latency {
 }
 
 pub fn nand(random: &mut RandomStream) -> Nand {
+    let mut apart = random.apart();
     Nand {
         read: latency(random, 3, 100),
         program: latency(random, 50, 1500),
         erase: latency(random, 100, 4000),
         iterations: random.between(1, 24),
+        erase_iterations: apart.between(1, 24),
         suspend: random.maybe_us(30),
         resume: random.maybe_us(30),
         suspend_limit: if random.chance(80) { u32::MAX } else { random.between(0, 3) },
+        suspend_min: apart.maybe_us(300),
+        suspend_at: if apart.chance(50) { SuspendAt::Instant } else { SuspendAt::Segment },
         multi_plane: random.chance(70),
         multi_die: random.chance(70),
         same_page_read: random.chance(30),
