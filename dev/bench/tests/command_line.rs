@@ -94,7 +94,7 @@ fn no_drive_is_worse(more: &[&str]) {
     let tables = concat!(env!("CARGO_MANIFEST_DIR"), "/tables");
     let output = bench(&[&["real", "--check", tables], more].concat());
     assert!(output.status.success(), "{}", printed(&output));
-    assert!(printed(&output).contains("| 980 PRO 1 TB | depth 8 | fit |"), "{}", printed(&output));
+    assert!(printed(&output).contains("| samsung-980-pro-1tb | depth 8 | fit |"), "{}", printed(&output));
 }
 
 #[test]

@@ -33,6 +33,7 @@ pub const PRESETS: &[Preset] = presets![
     "datacenter-tlc",
     "client-tlc",
     "client-qlc",
+    "samsung-980-pro-1tb",
     "unit-cycle",
 ];
 

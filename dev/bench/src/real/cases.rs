@@ -65,7 +65,7 @@ pub struct Amplification {
     pub is_fitted: bool,
 }
 
-const PRO_980: &str = include_str!("../../data/real/980-pro.toml");
+const PRO_980: &str = "scheduler = \"read-first-suspend\"\n[device]\npreset = \"samsung-980-pro-1tb\"\n";
 const PRO_970: &str = include_str!("../../data/real/970-pro.toml");
 const PM9A3: &str = include_str!("../../data/real/pm9a3.toml");
 const SPACE: &str = include_str!("../../data/real/amplification.toml");
@@ -75,7 +75,7 @@ const MODERN: &str = "scheduler = \"read-first-suspend\"\n[device]\npreset = \"m
 const RATES: &[u32] = &[70_000, 50_000, 30_000, 10_000];
 
 const fn reads(depth: u32, is_short: bool) -> Case {
-    Case { name: "980 PRO 1 TB", device: PRO_980, load: Load::Reads(depth), is_short }
+    Case { name: "samsung-980-pro-1tb", device: PRO_980, load: Load::Reads(depth), is_short }
 }
 
 const fn writes(name: &'static str, device: &'static str, writes: Writes) -> Case {

@@ -37,7 +37,7 @@ pub fn rows(case: &Case) -> Result<Vec<Row>, String> {
 }
 
 fn reads(case: &Case, depth: u32) -> Result<Vec<Row>, String> {
-    let keys = format!("{}, depth = {depth}, requests = 100000", random(1.0, "closed-loop"));
+    let keys = format!("{}, depth = {depth}, requests = 300000", random(1.0, "closed-loop"));
     let result = run(&scenario(case.device, 0, &flow("reads", &keys))?)?;
     let reads = of(&result, "reads")?.read.as_ref();
     let start = format!("980 PRO,{depth},");
