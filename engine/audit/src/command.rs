@@ -127,14 +127,17 @@ impl Command {
             format!("a {} joined command {number}, a {}.", txn.op.name(), self.op.name())
         });
         let same_page = can.same_page[self.op.index()];
-        let wordline = if self.op == FlashOp::Program { can.wordline } else { 1 };
+        // Pages that one array operation of a plane has: of a wordline, whose first comes first, or of a row.
+        let together = if self.op == FlashOp::Program { can.wordline } else { geometry.slots };
         let continues = |other: &Member| {
-            let within = other.offset / wordline == offset / wordline && !offset.is_multiple_of(wordline);
-            within && other.slot == slot
+            let is_next = match self.op {
+                FlashOp::Read => geometry.slots > 1,
+                _ => !offset.is_multiple_of(together),
+            };
+            is_next && other.offset / together == offset / together && other.slot == slot
         };
-        // The first page of its wordline has been compared with the other planes.
+        // The first page has been compared with the other planes.
         let is_further = self.members.iter().any(continues);
-        let together = if self.op == FlashOp::Program { wordline } else { geometry.slots };
         self.planes += usize::from(!is_further);
         for other in &self.members {
             let fault = match (other.slot == slot, other.die == member.die) {

@@ -54,7 +54,8 @@ impl Device {
         let address_reads = config.retry.is_some()
             || config.slc.is_some()
             || flash.reads_need_addresses()
-            || board.facts.same_page[FlashOp::Read.index()];
+            || board.facts.same_page[FlashOp::Read.index()]
+            || config.geometry.slots > 1;
         let wordlines = Wordlines::of(config, &policy);
         let mut device = Device {
             frontend: Frontend::new(config, policy.known.needs.decision),
@@ -103,6 +104,8 @@ pub(super) fn begin_policy(policy: &mut Policy, ftl: &mut Ftl, board: &mut Board
     }
     // Pages that another scheduler has placed elsewhere may still be there.
     policy.known.static_place &= !ftl.map.is_dynamic();
+    // Reads find those of their request that lie in the same row.
+    policy.known.keeps.request_pages |= config.geometry.slots > 1;
     if policy.known.keeps.page_flows {
         ftl.keep_page_flows(config, board);
     }

@@ -2,12 +2,13 @@
 //! members leave their queue, programs get their physical pages, and the flash takes over.
 
 use alloc::format;
+use core::mem;
 
 use flashlane_core::board::{ActiveRequest, Service};
 use flashlane_core::decide::{Departure, Scope};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage, tag};
-use flashlane_core::{Duration, Op, PlaneId, Time, Transaction, TxnId, UnitId};
+use flashlane_core::{Duration, Op, PlaneId, Ppa, Time, Transaction, TxnId, UnitId};
 use prefetch_index::prefetch_index;
 
 use super::slack::charge_from;
@@ -267,13 +268,19 @@ impl Device {
             notify_departure(id, Departure::Dispatched, &mut self.policy, &mut self.state.board);
         }
         let Transaction { op, owner, transfer, lpn, next, prev, .. } = *self.state.board.txn(id);
+        let mut transfers = transfer;
         self.leave_queue(unit, id);
         if !is_single {
             self.transactions.overtaking.note(&mut self.state.board, unit, id, op, prev.is_none());
         }
         self.prefetch_dispatches(next);
         match op {
-            FlashOp::Read if self.transactions.address_reads => self.look_up(id, lpn),
+            FlashOp::Read if self.transactions.address_reads => {
+                self.look_up(id, lpn);
+                if !is_single {
+                    transfers += self.take_along(unit, id);
+                }
+            }
             FlashOp::Read => {}
             _ => {
                 self.state.board.units[unit.index()].foreground_gc.forget(id);
@@ -285,7 +292,7 @@ impl Device {
                 self.gc.collect_emptied(&mut self.state, &mut self.ftl);
             }
         }
-        self.begin(unit, Start { lead: id, members: 1, op, owner, first: transfer, transfers: transfer });
+        self.begin(unit, Start { lead: id, members: 1, op, owner, first: transfer, transfers });
     }
 
     /// Begins a command of several transactions.
@@ -331,6 +338,9 @@ impl Device {
         }
         self.transactions.overtaking.note(&mut self.state.board, unit, lead, op, were_first);
         self.prefetch_dispatches(self.state.board.first(unit, op));
+        if op == FlashOp::Read && self.transactions.address_reads {
+            transfers += self.take_along(unit, lead);
+        }
         if op == FlashOp::Program {
             let mut member = lead;
             while member.is_some() {
@@ -351,8 +361,15 @@ impl Device {
     /// Begins a command of garbage collection.
     #[inline(always)]
     pub(super) fn begin_gc(&mut self, unit: UnitId, id: TxnId) {
-        let Transaction { op, owner, transfer, .. } = *self.state.board.txn(id);
-        self.begin(unit, Start { lead: id, members: 1, op, owner, first: transfer, transfers: transfer });
+        let Transaction { op, owner, transfer, next, .. } = *self.state.board.txn(id);
+        let mut transfers = transfer;
+        if next.is_some() && op == FlashOp::Read {
+            // The pages of a row; of a program's pages the lead has the transfers of all.
+            let board = &self.state.board;
+            let pages = core::iter::successors(Some(next), |&id| Some(board.txn(id).next).filter(|id| id.is_some()));
+            transfers += pages.fold(Duration::ZERO, |sum, id| sum + board.txn(id).transfer);
+        }
+        self.begin(unit, Start { lead: id, members: 1, op, owner, first: transfer, transfers });
     }
 
     /// Begins a command whose members have their physical pages.
@@ -466,5 +483,59 @@ impl Device {
             self.state.log(|| Event::Dispatched { txn, command, unit, ppa, slack });
             member = next;
         }
+    }
+}
+
+// Reads of a row (model 0.16): the array reads it once for all pages of it that a request asks for.
+
+impl Device {
+    /// Lets waiting reads begin with the members of a command, `lead` and those that follow it: those of the same request whose pages lie in the
+    /// member's row. Returns the bus time of their pages. They follow their member in the command, in the order of their request.
+    fn take_along(&mut self, unit: UnitId, lead: TxnId) -> Duration {
+        let mut transfers = Duration::ZERO;
+        let mut member = if self.state.board.facts.geometry.slots > 1 { lead } else { TxnId::NONE };
+        while member.is_some() {
+            let next = self.state.board.txn(member).next;
+            transfers += self.take_row_along(unit, member, next);
+            member = next;
+        }
+        transfers
+    }
+
+    /// The same for one member, which `next` follows.
+    #[cold]
+    fn take_row_along(&mut self, unit: UnitId, member: TxnId, next: TxnId) -> Duration {
+        let mut row = mem::take(&mut self.transactions.row);
+        let board = &self.state.board;
+        let Transaction { request, plane, tag: member_tag, .. } = *board.txn(member);
+        if board.request(member).is_some_and(|request| request.pages > 1) {
+            let waits = |id: &TxnId| {
+                let txn = board.txn(*id);
+                txn.op == FlashOp::Read && txn.stage == Stage::Waiting && txn.plane == plane && board.eligible(*id)
+            };
+            row.extend(board.transactions_of(request).filter(waits));
+        }
+        let mut transfers = Duration::ZERO;
+        let mut last = member;
+        // The youngest is the first of the list.
+        for id in row.drain(..).rev() {
+            self.look_up(id, self.state.board.txn(id).lpn);
+            let board = &self.state.board;
+            let of = |id: TxnId| board.facts.geometry.row_of(Ppa(board.txn(id).ppa));
+            if of(id) != of(member) {
+                continue;
+            }
+            if self.policy.notifies_departures {
+                notify_departure(id, Departure::Dispatched, &mut self.policy, &mut self.state.board);
+            }
+            self.leave_queue(unit, id);
+            self.state.board.txn_mut(last).next = id;
+            let txn = self.state.board.txn_mut(id);
+            (txn.tag, txn.next) = (txn.tag | member_tag & tag::IN_PAUSE, next);
+            transfers += txn.transfer;
+            last = id;
+        }
+        self.transactions.row = row;
+        transfers
     }
 }

@@ -1,5 +1,7 @@
 //! Transactions of the host and the buffer: created, put into their unit's queue at the position of the order decision, and withdrawn from it.
 
+use alloc::vec::Vec;
+
 use flashlane_core::board::Service;
 use flashlane_core::decide::{Departure, Placement};
 use flashlane_core::event::Event;
@@ -45,6 +47,8 @@ pub(super) struct Transactions {
     pub(super) looks_up_reads: bool,
     /// Requests take no more than their transactions: no estimates or lists of them, no buffer, no look-ups in the map, no serial service.
     pub(super) plain: bool,
+    /// Scratch space: reads that may share a row.
+    pub(super) row: Vec<TxnId>,
     /// How many have ended, those of garbage collection included.
     pub(super) ended: u64,
     /// Reads of read-modify-write.
@@ -112,6 +116,7 @@ impl Transactions {
             address_reads,
             unmapped_from_memory: config.unmap.reads == UnmappedReads::Memory,
             looks_up_reads,
+            row: Vec::new(),
             plain: !(looks_up_reads || follows_requests || is_serial || config.buffer.is_some()),
             ended: 0,
             partial_reads: 0,

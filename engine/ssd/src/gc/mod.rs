@@ -249,6 +249,7 @@ impl Gc {
             let moving = self.begin_move(unit, state, ftl);
             if moving.is_some() {
                 state.board.units[u].foreground_gc.move_begins();
+                self.further_moves_begin(unit, moving, state);
                 return moving;
             }
         }
@@ -287,6 +288,9 @@ impl Gc {
                 let owner = self.jobs.owner(next.plane);
                 let read = new_transaction(next, unit, (FlashOp::Read, owner), size, Stage::InService, state);
                 state.board.txn_mut(read).retries = ftl.retry_steps(next.lpn);
+                if self.gathered.is_some() {
+                    self.read_row(unit, read, state, ftl);
+                }
                 return read;
             }
             self.drop_move(next.serial, next.plane, state);

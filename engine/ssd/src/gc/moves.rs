@@ -1,8 +1,8 @@
 //! Waiting page moves and erases of garbage collection, unit by unit.
 //!
 //! A victim's moves are a list of its valid pages, each with the logical page it holds (which does not change while the page is
-//! valid). They become transactions one by one, when they begin. One transaction is first a move's read and then its program. A
-//! unit begins no other move before that program, so at most one program waits for it.
+//! valid). They become transactions when they begin: one by one, or those of a row together. One transaction is first a move's read and then
+//! its program. A unit begins no other move before a program that waits, so at most one waits for it.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -113,6 +113,12 @@ impl Moves {
         next
     }
 
+    /// The page of the unit's next move, if that is of the victim of `plane`.
+    pub(super) fn next_page(&self, unit: UnitId, plane: PlaneId) -> Option<Ppa> {
+        let moves = &self.units[unit.index()];
+        moves.victim.pages.get(moves.begun).filter(|_| moves.plane == plane).map(|page| page.0)
+    }
+
     /// The next moves of the unit whose map entries are to be prefetched now: [`BATCH`] at a time, because the processor can
     /// have several cache misses under way; none while those of the last call are not used up.
     #[inline]
@@ -136,8 +142,7 @@ impl Moves {
 
     /// Whether a move of `plane`'s victim has not begun.
     pub(super) fn any_to_begin(&self, unit: UnitId, plane: PlaneId) -> bool {
-        let moves = &self.units[unit.index()];
-        moves.plane == plane && moves.begun < moves.victim.pages.len()
+        self.next_page(unit, plane).is_some()
     }
 
     /// Notes the program of a move whose page has been read; it waits now.

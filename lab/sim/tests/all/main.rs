@@ -46,6 +46,7 @@ mod real_traces;
 mod repeat;
 mod replays;
 mod retries;
+mod rows;
 mod scenes;
 mod scenes_flin;
 mod scenes_front;
