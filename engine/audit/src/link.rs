@@ -1,6 +1,7 @@
 //! The path between host and device, computed from the configuration: when a request has crossed the link, and how many
 //! commands the device may hold.
 
+use flashlane_core::request::Op;
 use flashlane_core::{Duration, FlowId, Time};
 use flashlane_ssd::config::{Config, Protocol};
 
@@ -17,6 +18,11 @@ pub(super) struct Link {
     bytes_per_s: u64,
     latency: Duration,
     page_bytes: u64,
+    /// What the controller takes for a command and for each page of it, reads and writes.
+    command: [Duration; 2],
+    page: [Duration; 2],
+    /// When each of its cores is free.
+    cores: Vec<Time>,
     /// Time the memory takes over a request it serves.
     pub(super) memory: Duration,
     /// Commands the device holds, and each queue.
@@ -42,6 +48,9 @@ impl Link {
             bytes_per_s: front.link_bytes_per_s,
             latency: front.link_latency,
             page_bytes: config.geometry.page_bytes.into(),
+            command: front.controller.command,
+            page: front.controller.page,
+            cores: vec![Time::ZERO; front.controller.cores as usize],
             memory: config.memory,
             limit: front.in_flight,
             depth,
@@ -87,6 +96,23 @@ impl Link {
     /// Bytes of a request of this many pages.
     pub(super) fn bytes(&self, pages: u32, extent: Option<(u64, u64)>) -> u64 {
         extent.map_or(u64::from(pages) * self.page_bytes, |(_, length)| length)
+    }
+
+    /// When the controller is done with a command of `op` and `pages` pages that has crossed at `at`: the core that is free first takes it.
+    pub(super) fn processed(&mut self, op: Op, pages: u32, at: Time) -> Time {
+        let of_kind = match op {
+            Op::Read => 0,
+            Op::Write => 1,
+            _ => return at,
+        };
+        let work = self.command[of_kind].ns() + u64::from(pages) * self.page[of_kind].ns();
+        if work == 0 {
+            return at;
+        }
+        self.cores.sort_unstable();
+        let done = at.max(self.cores[0]) + Duration::from_ns(work);
+        self.cores[0] = done;
+        done
     }
 
     /// When `bytes` that are ready at `at` have crossed, and the state of `direction` afterwards.

@@ -60,8 +60,9 @@ impl Requests {
         let ((flow, op, arrival), pages, extent) = coming;
         if log.check(self.seen.add(id.0), Rule::SubmitOnce, || format!("request {} came again.", id.0)) {
             let data = if op == Op::Write { self.link.bytes(pages, extent) } else { 0 };
-            let here;
-            (here, self.link.inward) = self.link.cross(self.link.inward, log.now, data);
+            let crossed;
+            (crossed, self.link.inward) = self.link.cross(self.link.inward, log.now, data);
+            let here = self.link.processed(op, pages, crossed);
             let fua = fua && op == Op::Write && self.loses;
             let (admitted, served, mapped, served_at, live, awaiting) = (false, 0, 0, None, 0, 0);
             let fresh = Open {

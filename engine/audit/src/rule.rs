@@ -37,7 +37,7 @@ rules! {
     AdmitOnce "A request is admitted at most once.",
     AdmitFirst "A request has no page served and no transaction before it is admitted.",
     InFlight "The device holds no more commands than its limit and the depth of their queue.",
-    AdmitTime "A request is admitted no earlier than it has crossed the link, the data of one after the other.",
+    AdmitTime "A request is admitted no earlier than it has crossed the link, the data of one after the other, and the controller is done with it.",
     CompleteOnce "A request completes at most once, and only if it was submitted.",
     NotBeforeArrival "A request does not complete before it arrived.",
     NotBeforeTransactions "A request does not complete before its last transaction ended.",

@@ -22,7 +22,7 @@ use link::{Due, Link};
 use queues::Queues;
 pub(crate) use requests::{RequestSlot, Requests};
 
-use crate::config::{self, Config};
+use crate::config::{self, Config, Controller};
 use crate::shared::State;
 
 /// What an event of the host interface leaves the device to do.
@@ -62,6 +62,8 @@ pub(crate) struct Frontend {
     pub(crate) queues: Queues,
     /// Host to device.
     pub(crate) inward: Link,
+    /// What the controller takes for the commands that cross it.
+    controller: Controller,
     /// Device to host.
     outward: Link,
     /// Requests served without flash, each with the instant when it is.
@@ -92,7 +94,8 @@ impl Frontend {
             pages_from_memory: 0,
             next: Time::NEVER,
             queues: Queues::new(&config.front, config.flows.len()),
-            inward: Link::new(&config.front, decision),
+            inward: Link::inward(&config.front, decision),
+            controller: config.front.controller,
             outward: Link::new(&config.front, Duration::ZERO),
             from_memory: Due::new(),
             memory: config.memory,
@@ -107,7 +110,7 @@ impl Frontend {
 
     /// The scheduler needs this time for each command before it can enter. No command may be there.
     pub(crate) fn set_decision(&mut self, config: &config::Front, decision: Duration) {
-        self.inward = Link::new(config, decision);
+        self.inward = Link::inward(config, decision);
         (self.ask_again, self.wake) = (Time::NEVER, Time::NEVER);
         self.refresh_set();
     }
@@ -115,13 +118,13 @@ impl Frontend {
     /// Sends a command across the link to its submission queue.
     #[inline]
     pub(crate) fn send(&mut self, slot: RequestSlot, state: &mut State) {
-        let ActiveRequest { flow, op, bytes, .. } = *request_at(slot, state);
+        let ActiveRequest { flow, op, bytes, pages, .. } = *request_at(slot, state);
         if self.inward.is_instant() {
             self.queues.push(flow, slot, &mut state.board);
             return;
         }
         let bytes = if op == Op::Write { bytes } else { 0 };
-        self.inward.send(state.now(), slot, bytes);
+        self.inward.send_command(state.now(), slot, bytes, self.controller.time_of(op, pages));
         self.next = self.next.min(self.inward.in_transit.next);
     }
 

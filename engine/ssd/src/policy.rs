@@ -115,7 +115,10 @@ impl Known {
         let (front, needs) = (&config.front, order.needs);
         let instant = Duration::ZERO;
         // Commands cross the host link in no time.
-        let instant_link = front.link_bytes_per_s == 0 && front.link_latency == instant && needs.decision == instant;
+        let instant_link = front.link_bytes_per_s == 0
+            && front.link_latency == instant
+            && needs.decision == instant
+            && !front.controller.takes_time();
         let single_enters =
             admit.skips_when_single && !admit.ranks_all_waiting && front.queue_capacity == [u32::MAX; 2];
         let eager = config.bus.dispatch == Dispatch::Eager;

@@ -308,6 +308,11 @@ fn front(device: &Device) -> Result<config::Front, KeyError> {
         ],
         link_bytes_per_s,
         link_latency: Duration::from_ns(key!(device.front.link_latency_ns)),
+        controller: config::Controller {
+            cores: device.front.cores(),
+            command: [device.front.read_command_ns(), device.front.write_command_ns()].map(Duration::from_ns),
+            page: [device.front.read_page_ns(), device.front.write_page_ns()].map(Duration::from_ns),
+        },
         service: service(device)?,
     })
 }

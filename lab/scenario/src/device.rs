@@ -47,6 +47,8 @@ pub(super) enum Need {
     Buffer,
     /// One in which writes are done.
     WriteBack,
+    /// Commands that take the controller time.
+    CommandTimes,
     /// Commands served one at a time.
     SerialService,
     /// A drive filled before the run.
@@ -375,6 +377,16 @@ section! {
         link_bytes_per_s: Limit;
         /// Link latency each way, ns.
         link_latency_ns: u64;
+        /// Time that the controller takes for a read before it waits in its submission queue, ns. Default 0.
+        read_command_ns: u64 = 0;
+        /// The same for a write. Default 0.
+        write_command_ns: u64 = 0;
+        /// Further time of each logical page of a read, ns. Default 0.
+        read_page_ns: u64 = 0;
+        /// The same for a write. Default 0.
+        write_page_ns: u64 = 0;
+        /// Commands that the controller works on at a time, 1 to 64. Default 1.
+        cores: u32 = 1 => CommandTimes;
         /// How commands in the device are served: `parallel` by the flash, or `serial` one command at a time for the page times of the
         /// pages it misses in the buffer, without bus, map and garbage collection (needs `in_flight = 1`).
         service: Word<Service>;

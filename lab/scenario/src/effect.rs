@@ -112,6 +112,16 @@ const RULES: &[Rule] = &[
         with: "device.buffer.write_back = true",
     },
     Rule {
+        need: Need::CommandTimes,
+        switches: &["front.read_command_ns", "front.write_command_ns", "front.read_page_ns", "front.write_page_ns"],
+        is_met: |Device { front, .. }| {
+            let times =
+                [front.read_command_ns(), front.write_command_ns(), front.read_page_ns(), front.write_page_ns()];
+            times.into_iter().any(|ns| ns > 0)
+        },
+        with: "device.front.read_command_ns, write_command_ns, read_page_ns or write_page_ns above 0",
+    },
+    Rule {
         need: Need::SerialService,
         switches: &["front.service"],
         is_met: |device| device.front.service == Some(Word(Service::Serial)),

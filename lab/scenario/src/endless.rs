@@ -2,7 +2,8 @@
 //!
 //! Refuses those that this is certain of from the keys; a run refuses the others when it meets them.
 
-use flashlane_ssd::config::{Config, Precondition, Service, UnmappedReads};
+use flashlane_core::Op;
+use flashlane_ssd::config::{Config, Front, Precondition, Service, UnmappedReads};
 
 use super::document::Document;
 use super::error::KeyError;
@@ -40,12 +41,15 @@ const TRIMS: &str = "trims";
 fn kinds_without_time(spec: &SyntheticSpec, config: &Config, is_alone: bool) -> Option<&'static str> {
     let (trims, reads) = (spec.trim_ratio.unwrap_or(0.0), spec.read_ratio.unwrap_or(1.0));
     let is_fresh = config.precondition == Precondition::Fresh;
-    let link_waits = config.front.link_latency.ns() > 0;
+    let Front { link_latency, controller, .. } = &config.front;
+    let link_waits = link_latency.ns() > 0;
     let trims_wait = link_waits || config.unmap.command.ns() > 0 || (config.unmap.page.ns() > 0 && !is_fresh);
     let nothing_is_mapped = is_fresh && is_alone && config.unmap.reads == UnmappedReads::Memory;
     let is_parallel = matches!(config.front.service, Service::Parallel);
     let memory_is_instant = config.memory.ns() == 0 && config.front.link_bytes_per_s == 0 && config.mapping.is_none();
-    let reads_wait = link_waits || !(nothing_is_mapped && is_parallel && memory_is_instant);
+    let reads_wait = link_waits
+        || controller.time_of(Op::Read, 1).ns() > 0
+        || !(nothing_is_mapped && is_parallel && memory_is_instant);
     match (trims > 0.0, trims < 1.0) {
         (true, false) if !trims_wait => Some(TRIMS),
         (false, _) if reads == 1.0 && !reads_wait => Some("reads of unmapped pages"),

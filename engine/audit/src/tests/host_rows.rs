@@ -52,6 +52,7 @@ pub fn admissions_and_completions() -> Vec<Breach> {
             edit!(c, 1, queued, Event::Queued { flow, .. } => *flow = FlowId(1));
             c.config.front.protocol = Protocol::Sata { depth: 1 };
         }),
+        (Rule::AdmitTime, write(), |c| c.config.front.controller.command[1] = Duration::from_ns(1)),
         (Rule::AdmitTime, over_link(), |c| c.change(1, admitted, |s| s.at = Time::from_ns(2 * 4_096 + 499))),
         (Rule::AdmitTime, over_link(), |c| c.change(2, admitted, |s| s.at = Time::from_ns(2 * 4_096 + 499))),
         (Rule::CompleteOnce, write(), |c| c.repeat(0, completed)),

@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{
-    Config, Latency, MAX_FLOWS, PageTimes, Precondition, Protocol, ReadRetry, RetryState, Rounding, Service, SuspendAt,
-    Victim,
+    Config, Controller, Latency, MAX_FLOWS, PageTimes, Precondition, Protocol, ReadRetry, RetryState, Rounding,
+    Service, SuspendAt, Victim,
 };
 
 /// An hour, ns: the greatest legal value of most times.
@@ -105,6 +105,10 @@ impl Config {
             ("bus.data_out_setup_ns", self.bus.data_out_setup),
             ("bus.plane_gap_ns", self.bus.plane_gap),
             ("front.link_latency_ns", self.front.link_latency),
+            ("front.read_command_ns", self.front.controller.command[0]),
+            ("front.write_command_ns", self.front.controller.command[1]),
+            ("front.read_page_ns", self.front.controller.page[0]),
+            ("front.write_page_ns", self.front.controller.page[1]),
             ("buffer.access_ns", self.memory),
             ("ftl.trim_ns", self.unmap.command),
             ("ftl.trim_page_ns", self.unmap.page),
@@ -242,6 +246,7 @@ impl Config {
             Protocol::Nvme { depth } | Protocol::Sata { depth } => depth,
         };
         range("front.depth", depth as u64, 1, u32::MAX as u64)?;
+        range("front.cores", self.front.controller.cores.into(), 1, Controller::MOST_CORES.into())?;
         range("front.in_flight", self.front.in_flight as u64, 1, u32::MAX as u64)?;
         range("front.read_queue_capacity", self.front.queue_capacity[0] as u64, 1, u32::MAX as u64)?;
         range("front.write_queue_capacity", self.front.queue_capacity[1] as u64, 1, u32::MAX as u64)?;

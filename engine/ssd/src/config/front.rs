@@ -1,6 +1,6 @@
 //! The host interface: protocol, limits, link, and how commands in the device are served.
 
-use flashlane_core::{Duration, choices};
+use flashlane_core::{Duration, Op, choices};
 
 /// Host interface.
 #[derive(Clone, Debug)]
@@ -15,8 +15,42 @@ pub struct Front {
     pub link_bytes_per_s: u64,
     /// Link latency, each way.
     pub link_latency: Duration,
+    /// What the controller takes for a command before it waits in its submission queue.
+    pub controller: Controller,
     /// How commands in the device are served.
     pub service: Service,
+}
+
+/// What the controller takes for commands that have crossed the link. Other commands than reads and writes take it no time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Controller {
+    /// Commands it works on at a time.
+    pub cores: u32,
+    /// Time of a read, and of a write.
+    pub command: [Duration; 2],
+    /// Further time of each logical page of a read, and of a write.
+    pub page: [Duration; 2],
+}
+
+impl Controller {
+    /// Most commands it can work on at a time.
+    pub const MOST_CORES: u32 = 64;
+
+    /// One that takes no time.
+    pub const INSTANT: Controller = Controller { cores: 1, command: [Duration::ZERO; 2], page: [Duration::ZERO; 2] };
+
+    /// Whether any command takes it time.
+    pub fn takes_time(&self) -> bool {
+        self.command.iter().chain(&self.page).any(|&time| time > Duration::ZERO)
+    }
+
+    /// What a command of `pages` pages takes it.
+    pub fn time_of(&self, op: Op, pages: u32) -> Duration {
+        match op {
+            Op::Read | Op::Write => self.command[op.index()] + self.page[op.index()] * u64::from(pages),
+            Op::Trim | Op::WriteZeroes | Op::Flush => Duration::ZERO,
+        }
+    }
 }
 
 /// How commands in the device are served.

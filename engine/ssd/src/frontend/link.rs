@@ -1,6 +1,8 @@
 //! The link between host and device: one direction of it, what is in transit, and how long bytes take to cross.
 
 use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use flashlane_core::{Duration, Time};
 
@@ -13,6 +15,8 @@ pub(crate) struct Link {
     free: Time,
     bytes_per_s: u64,
     latency: Duration,
+    /// When each core of the controller is free that commands pass behind the link; empty where none takes time.
+    cores: Vec<Time>,
     pub(super) in_transit: Due,
 }
 
@@ -23,14 +27,21 @@ impl Link {
             free: Time::ZERO,
             bytes_per_s: config.link_bytes_per_s,
             latency: config.link_latency + extra,
+            cores: Vec::new(),
             in_transit: Due::new(),
         }
+    }
+
+    /// The link of `config` towards the device, with `extra` added to its latency, and behind it the controller.
+    pub(super) fn inward(config: &config::Front, extra: Duration) -> Link {
+        let cores = if config.controller.takes_time() { config.controller.cores as usize } else { 0 };
+        Link { cores: vec![Time::ZERO; cores], ..Link::new(config, extra) }
     }
 
     /// Whether crossing takes no time.
     #[inline]
     pub(crate) fn is_instant(&self) -> bool {
-        self.bytes_per_s == 0 && self.latency == Duration::ZERO
+        self.bytes_per_s == 0 && self.latency == Duration::ZERO && self.cores.is_empty()
     }
 
     /// Sends `bytes` bytes for the request in `slot`.
@@ -38,6 +49,22 @@ impl Link {
     pub(super) fn send(&mut self, now: Time, slot: RequestSlot, bytes: u64) {
         self.free = self.free.max(now) + Duration::from_ns(crossing_ns(bytes, self.bytes_per_s));
         self.in_transit.add(self.free + self.latency, slot);
+    }
+
+    /// Sends a command with `bytes` bytes for the request in `slot`, which a core takes `work` for: the one that is free first.
+    #[inline]
+    pub(super) fn send_command(&mut self, now: Time, slot: RequestSlot, bytes: u64, work: Duration) {
+        if self.cores.is_empty() {
+            return self.send(now, slot, bytes);
+        }
+        self.free = self.free.max(now) + Duration::from_ns(crossing_ns(bytes, self.bytes_per_s));
+        let mut at = self.free + self.latency;
+        if work > Duration::ZERO {
+            let core = self.cores.iter_mut().min().expect("there are cores");
+            at = at.max(*core) + work;
+            *core = at;
+        }
+        self.in_transit.insert(at, slot);
     }
 }
 

@@ -157,6 +157,14 @@ const CASES: &[Case] = &[
     Case {
         preset: "modern-tlc",
         is_refused: true,
+        keys: &["front.cores = 2"],
+        off: "front.read_command_ns = 0",
+        on: "front.read_command_ns = 9",
+        with: "device.front.read_command_ns, write_command_ns, read_page_ns or write_page_ns above 0",
+    },
+    Case {
+        preset: "modern-tlc",
+        is_refused: true,
         keys: &["front.cluster = 2", "front.charge = \"literal\""],
         off: "front.service = \"parallel\"",
         on: "front.in_flight = 1; front.service = \"serial\"",

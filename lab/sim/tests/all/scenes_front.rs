@@ -3,10 +3,10 @@
 use crate::common::{device, drain, one_plane, recipe};
 use flashlane_core::Op::{self, Read, Write};
 use flashlane_core::decide::Question;
-use flashlane_core::{Extent, FlowId, Request, RequestId, Time};
+use flashlane_core::{Duration, Extent, FlowId, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::Totals;
-use flashlane_ssd::config::{Config, FlowConfig, Protocol};
+use flashlane_ssd::config::{Buffer, Config, Controller, FlowConfig, Protocol};
 
 /// A whole read and a whole write, ns.
 const READ: u64 = 99_601;
@@ -119,4 +119,38 @@ fn a_write_of_another_level_does_not_take_the_place() {
     // On one level it goes where the older one stood: second of three, not last.
     let (done, _) = play(&config, &inherits, &[write(0, 0, 9), write(1, 0, 5), write(2, 0, 7), write(3, 0, 5)]);
     assert_eq!(done, [1, 2, 3, 2].map(|n| n * WRITE));
+}
+
+/// The controller takes 4 us for a write and 2 us for a read, and 1 us more for a page. With one core commands wait for it in the order in which
+/// they have come; of two cores the one that is free first takes the next, and a short command passes a long one.
+#[test]
+fn the_controller_takes_commands_in_turn() {
+    let mut config = one_plane();
+    config.buffer = Some(Buffer::plain(64, 64));
+    let us = |time: [u64; 2]| time.map(Duration::from_us);
+    config.front.controller = Controller { cores: 1, command: us([2, 4]), page: us([1, 1]) };
+    let fifo = recipe("read-first", &[]);
+    // The memory serves all of it, each in 1 us.
+    let lines = [(0, 0, Write, 2 * PAGE, 0), (0, 0, Write, PAGE, 4), (0, 0, Read, PAGE, 0), (9_000, 0, Read, PAGE, 1)];
+    assert_eq!(play(&config, &fifo, &lines).0, [7_000, 12_000, 15_000, 18_000]);
+    config.front.link_latency = Duration::from_us(10);
+    assert_eq!(play(&config, &fifo, &lines[..2]).0, [27_000, 32_000], "10 us of the link each way");
+    config.front.link_latency = Duration::ZERO;
+    config.front.controller.cores = 2;
+    // The second core does the second write until 5 us and the read until 8; the first is free at 6 and takes the last at 9.
+    assert_eq!(play(&config, &fifo, &lines).0, [7_000, 6_000, 9_000, 13_000]);
+    // A trim takes the controller no time.
+    config.front.controller.cores = 1;
+    assert_eq!(play(&config, &fifo, &[lines[0], (0, 0, Op::Trim, PAGE, 9)]).0, [7_000, 0]);
+}
+
+/// 300 writes that come at once leave the controller at its rate: one in 4,166 ns, 240,000 a second.
+#[test]
+fn the_controller_limits_commands_a_second() {
+    let mut config = one_plane();
+    config.buffer = Some(Buffer::plain(512, 512));
+    config.front.controller.command[1] = Duration::from_ns(4_166);
+    let lines: Vec<Line> = (0..300).map(|page| (0, 0, Write, PAGE, page)).collect();
+    let ends = play(&config, &recipe("read-first", &[]), &lines).0;
+    assert!(ends.iter().zip(1..).all(|(&end, n)| end == n * 4_166 + 1_000));
 }

@@ -166,7 +166,16 @@ pub fn bus(random: &mut RandomStream) -> Bus {
     }
 }
 
+fn controller(random: &mut RandomStream) -> Controller {
+    if random.chance(60) {
+        return Controller::INSTANT;
+    }
+    let command = [random.maybe_us(20), random.maybe_us(20)];
+    Controller { cores: random.between(1, 4), command, page: [random.maybe_us(3), random.maybe_us(3)] }
+}
+
 pub fn front(random: &mut RandomStream, chips: u32) -> Front {
+    let mut apart = random.apart();
     let depth = random.one_of(&[1, 2, 8, 32, u32::MAX]);
     let front = Front {
         protocol: if random.chance(60) { Protocol::Nvme { depth } } else { Protocol::Sata { depth } },
@@ -174,6 +183,7 @@ pub fn front(random: &mut RandomStream, chips: u32) -> Front {
         queue_capacity: [random.one_of(&[1, 8, u32::MAX, u32::MAX]), random.one_of(&[1, 8, u32::MAX, u32::MAX])],
         link_bytes_per_s: random.one_of(&[0, 0, 300_000_000, 3_000_000_000]),
         link_latency: random.maybe_us(20),
+        controller: controller(&mut apart),
         service: Service::Parallel,
     };
     if front.in_flight > 1 || random.chance(70) {
