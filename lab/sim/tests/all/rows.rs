@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use crate::common::play::{TestRequest, Touch, ends_under, hand_over, page};
 use crate::common::{atomic, device, drain, one_plane, recipe, table1};
 use flashlane_core::Op::{self, Read, Trim, Write};
-use flashlane_core::Time;
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
+use flashlane_core::{Duration, Time};
 use flashlane_ssd::Totals;
-use flashlane_ssd::config::{Buffer, Config, Precondition};
+use flashlane_ssd::config::{Buffer, Config, Precondition, ReadRetry, RetryState};
 
 /// Array times, and bus time of a page, ns.
 const READ: u64 = 75_000;
@@ -156,4 +156,20 @@ fn collection_reads_a_row_once_and_packs_it() {
     assert_eq!((begun, chosen), (expected, vec![(15 * program(4), 8, 4), (second, 0, 5)]));
     let (_, totals) = ends_under(&config, &atomic("fcfs", &[]), &asks);
     assert_eq!((totals.gc_programs, totals.padded), (9, Some(3)));
+}
+
+/// Half of the pages are tried again, a quarter twice: a row takes as long as the page of it with most tries, and the transfers of all.
+#[test]
+fn the_hardest_page_sets_the_time_of_a_row() {
+    const STEP: u64 = 60_000;
+    let states = vec![RetryState { erases: 0, age_days: 0, below: vec![1 << 31, 3 << 30, 1 << 32] }];
+    let mut config = in_rows(one_plane());
+    config.retry = Some(ReadRetry { step: Duration::from_ns(STEP), initial_erases: 0, initial_age_days: 0, states });
+    let rows: Vec<u64> = (0..10).collect();
+    let alone = |number: u64| ends(&config, "fcfs", &[page(0, Read, number)]).0[0] - read(1);
+    let hardest = rows.iter().map(|row| (4 * row..4 * row + 4).map(alone).max().unwrap_or(0)).collect::<Vec<u64>>();
+    for (row, hardest) in rows.iter().zip(&hardest) {
+        assert_eq!(ends(&config, "fcfs", &[several(0, Read, 4 * row, 4)]).0, [read(4) + hardest], "row {row}");
+    }
+    assert!([STEP, 2 * STEP].iter().all(|time| hardest.contains(time)), "{hardest:?}");
 }
