@@ -34,6 +34,7 @@ pub const PRESETS: &[Preset] = presets![
     "client-tlc",
     "client-qlc",
     "samsung-980-pro-1tb",
+    "samsung-pm9a3-960gb",
     "unit-cycle",
 ];
 

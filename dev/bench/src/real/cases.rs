@@ -67,7 +67,10 @@ pub struct Amplification {
 
 const PRO_980: &str = "scheduler = \"read-first-suspend\"\n[device]\npreset = \"samsung-980-pro-1tb\"\n";
 const PRO_970: &str = include_str!("../../data/real/970-pro.toml");
-const PM9A3: &str = include_str!("../../data/real/pm9a3.toml");
+const PM9A3: &str = concat!(
+    "scheduler = { base = \"read-first-suspend\", place = \"rotate\", collect = \"paced\" }\n",
+    "[device]\npreset = \"samsung-pm9a3-960gb\"\n"
+);
 const SPACE: &str = include_str!("../../data/real/amplification.toml");
 const DATACENTER: &str = "scheduler = \"read-first-suspend\"\n[device]\npreset = \"datacenter-tlc\"\n";
 const MODERN: &str = "scheduler = \"read-first-suspend\"\n[device]\npreset = \"modern-tlc\"\n";
@@ -104,12 +107,12 @@ pub const CASES: &[Case] = &[
     reads(128, true),
     reads(256, false),
     writes(
-        "PM9A3, 1/32",
+        "samsung-pm9a3-960gb, 1/32",
         PM9A3,
         Writes { drive: "PM9A3 960 GB", scale: 32, rates: RATES, expected: 75_000.0, seconds: 2.0 },
     ),
     writes(
-        "PM9A3, 1/128",
+        "samsung-pm9a3-960gb, 1/128",
         PM9A3,
         Writes { drive: "PM9A3 960 GB", scale: 128, rates: &[30_000], expected: 75_000.0, seconds: 0.5 },
     ),
