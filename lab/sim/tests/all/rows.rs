@@ -1,4 +1,5 @@
-//! Rows of several pages (model 0.16): one array read for pages of a request and for moves of a victim; exact scenes.
+//! Rows of several pages (model 0.16): one array read for pages of a request and for moves of a victim. Exact scenes, and a plain model of random
+//! reads.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +8,11 @@ use crate::common::{atomic, device, drain, one_plane, recipe, table1};
 use flashlane_core::Op::{self, Read, Trim, Write};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Duration, Time};
+use flashlane_core::{Duration, Lpn, Time};
 use flashlane_ssd::Totals;
 use flashlane_ssd::config::{Buffer, Config, Precondition, ReadRetry, RetryState};
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
 
 /// Array times, and bus time of a page, ns.
 const READ: u64 = 75_000;
@@ -63,12 +66,7 @@ fn a_request_reads_a_row_once() {
 fn pages_of_a_row_pass_those_of_other_requests() {
     let config = in_rows(one_plane());
     // Three places of the row are asked for in an order of which others' reads are a part, while the plane is busy.
-    let scattered = TestRequest {
-        at: 10,
-        flow: 0,
-        op: Read,
-        touch: Touch::Pages([4, 40, 6, 41].map(flashlane_core::Lpn).to_vec()),
-    };
+    let scattered = TestRequest { at: 10, flow: 0, op: Read, touch: Touch::Pages([4, 40, 6, 41].map(Lpn).to_vec()) };
     let (done, _) = ends(&config, "fcfs", &[page(0, Read, 100), scattered, page(20, Read, 7)]);
     assert_eq!(done, [read(1), read(1) + 2 * read(2), 2 * read(1) + 2 * read(2)]);
 }
@@ -172,4 +170,58 @@ fn the_hardest_page_sets_the_time_of_a_row() {
         assert_eq!(ends(&config, "fcfs", &[several(0, Read, 4 * row, 4)]).0, [read(4) + hardest], "row {row}");
     }
     assert!([STEP, 2 * STEP].iter().all(|time| hardest.contains(time)), "{hardest:?}");
+}
+
+/// Reads of lists of pages, from one to eight, close together and far apart in time.
+fn random_reads(random: &mut Pcg64Mcg) -> Vec<(u64, Vec<u32>)> {
+    let mut below = |n: u64| random.next_u64() % n;
+    let (gap, span, count) = ([1, 40_000, 200_000][below(3) as usize], 4 + below(60), 1 + below(30));
+    let mut at = 0;
+    let one = |_| {
+        at += below(gap);
+        let mut pages: Vec<u32> = Vec::new();
+        for _ in 0..=below(8) {
+            let page = below(span) as u32;
+            if !pages.contains(&page) {
+                pages.push(page);
+            }
+        }
+        (at, pages)
+    };
+    (0..count).map(one).collect()
+}
+
+/// One plane serves pages in the order in which they came; with the first of those that wait go those of its request in its row.
+fn plain_model(asks: &[(u64, Vec<u32>)]) -> Vec<u64> {
+    let mut queue: Vec<(u64, usize, u32)> = Vec::new();
+    for (n, (at, pages)) in asks.iter().enumerate() {
+        queue.extend(pages.iter().map(|&page| (*at, n, page / 4)));
+    }
+    let (mut now, mut ends) = (0, vec![0; asks.len()]);
+    while let Some(&(at, n, row)) = queue.first() {
+        let waiting = queue.len();
+        queue.retain(|&(_, of, its)| (of, its) != (n, row));
+        now = now.max(at) + read((waiting - queue.len()) as u64);
+        ends[n] = now;
+    }
+    ends
+}
+
+#[test]
+fn random_reads_end_as_in_the_plain_model() {
+    let mut random = Pcg64Mcg::new(0x0907);
+    let config = in_rows(one_plane());
+    let (mut pages, mut longer) = (0, 0);
+    for scene in 0..1_000 {
+        let asks = random_reads(&mut random);
+        let sent = |(at, pages): &(u64, Vec<u32>)| {
+            let touch = Touch::Pages(pages.iter().copied().map(Lpn).collect());
+            TestRequest { at: *at, flow: 0, op: Read, touch }
+        };
+        let (done, totals) = ends(&config, "fcfs", &asks.iter().map(sent).collect::<Vec<_>>());
+        assert_eq!(done, plain_model(&asks), "scene {scene}: {asks:?}");
+        pages += totals.transactions;
+        longer += asks.iter().filter(|ask| ask.1.len() > 1).count();
+    }
+    assert!(pages > 20_000 && longer > 5_000, "{pages} pages, {longer} requests of several");
 }
