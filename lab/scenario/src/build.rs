@@ -12,6 +12,7 @@ use super::device::Device;
 use super::device_error;
 use super::error::{KeyError, nearest};
 use super::required::{key, missing, needed};
+use super::rows;
 use super::value::Limit;
 use super::words::{DriveState, Protocol, Service, Word};
 
@@ -122,7 +123,12 @@ fn geometry(device: &Device) -> Result<Geometry, KeyError> {
             ),
         });
     }
-    Ok(geometry)
+    let rows = rows::over(device, geometry)?;
+    if rows.raw_bytes() / u64::from(rows.page_bytes) > u64::from(u32::MAX) - 2 {
+        let message = format!("the device has more than {} units", u32::MAX - 2);
+        return Err(KeyError::new("device.ftl.unit_bytes", rows.page_bytes, message));
+    }
+    Ok(rows)
 }
 
 /// The longest wait for a full wordline, ms.

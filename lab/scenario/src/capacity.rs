@@ -187,14 +187,15 @@ pub(super) fn spare_covers_gc(
     (logical_pages, mapping): (u32, Option<config::Mapping>),
     gc: &config::Gc,
 ) -> Result<(), KeyError> {
-    let wordline = device.nand.one_shot_pages();
-    if mapping.is_some_and(|mapping| mapping.entries_per_page == 0) || !(1..=g.pages_per_block).contains(&wordline) {
+    let program = u64::from(device.nand.one_shot_pages()) * u64::from(g.slots);
+    let is_legal = (1..=u64::from(g.pages_per_block)).contains(&program);
+    if mapping.is_some_and(|mapping| mapping.entries_per_page == 0) || !is_legal {
         // The device's own check reports it.
         return Ok(());
     }
     let map = mapping.map_or(0, |mapping| logical_pages.div_ceil(mapping.entries_per_page));
     let stored = logical_pages.saturating_add(map);
-    let data = stored.div_ceil(g.planes()).div_ceil(g.pages_per_block + 1 - wordline);
+    let data = g.pages_of_fullest_plane(stored).div_ceil(g.pages_per_block + 1 - program as u32);
     let in_slc_mode = static_blocks(device, g)?;
     let open = if device.slc.dynamic() { 3 } else { 2 };
     let spare = (g.blocks_per_plane - in_slc_mode).saturating_sub(data);

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::value::{Latency, Limit, text_or_table};
-use super::words::{DriveState, MappingStart, Protocol, Service, Victim, Word};
+use super::words::{DriveState, MappingStart, Protocol, Service, Superblock, Victim, Word};
 
 /// What a key of a device needs to have an effect. What that means for a device is in `effect`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -280,7 +280,14 @@ section! {
         user_bytes: u64;
         /// Raw capacity beyond the user's, percent of the user capacity.
         over_provisioning_percent: f64;
-        /// A write of part of a page reads the page first.
+        /// Bytes of a logical page, the unit of the map: a multiple of 512 that divides `geometry.page_bytes`, its default. Smaller ones share a
+        /// page of the flash and its program. All keys that count logical pages, such as `buffer.pages`, count them. Needs a write-back buffer
+        /// with `merge_writes`.
+        unit_bytes: u32;
+        /// What is opened, filled, collected and erased together: a block of a `plane` (the default), or the blocks of all planes of a `die`,
+        /// which then share every program and erase. Needs `nand.multi_plane`, and the buffer as `unit_bytes` does.
+        superblock: Word<Superblock> = Word(Superblock::Plane);
+        /// A write of part of a logical page reads the page first.
         read_modify_write: bool;
         /// Free blocks are used least worn first; if false, in the order in which they were freed.
         wear_aware: bool;

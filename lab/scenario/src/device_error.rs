@@ -38,6 +38,8 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
         ("gc.start_blocks", Some(percent), _) | ("gc.hard_blocks", _, Some(percent)) => {
             format!("{percent} ({} blocks)", error.value)
         }
+        // Slots are no key.
+        ("geometry.slots" | "slc (with slots)" | "mapping (with slots)", ..) => String::new(),
         _ => error.value,
     };
     KeyError { keys, value, message: error.legal }
@@ -47,6 +49,10 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
 fn others(key: &str) -> Option<&'static [&'static str]> {
     Some(match key {
         "nand.one_shot_pages" => &["nand.one_shot_pages", "buffer.pages", "geometry.pages_per_block"],
+        "geometry.slots" => &["ftl.unit_bytes", "ftl.superblock", "buffer.pages"],
+        "slots (with serial service)" => &["front.service", "ftl.unit_bytes", "ftl.superblock"],
+        "slc (with slots)" => &["ftl.unit_bytes", "ftl.superblock", "slc.static_blocks", "slc.dynamic"],
+        "mapping (with slots)" => &["ftl.unit_bytes", "ftl.superblock", "mapping.entries", "mapping.bytes"],
         "nand.program (with one_shot_pages)" => &["nand.program_ns", "nand.one_shot_pages"],
         "nand.read (with one_shot_pages)" => &["nand.read_ns", "nand.one_shot_pages"],
         "one_shot_pages (with serial service)" => &["front.service", "nand.one_shot_pages"],
@@ -60,7 +66,7 @@ fn others(key: &str) -> Option<&'static [&'static str]> {
         "slc.bits" => &["slc.bits", "geometry.pages_per_block"],
         "slc (with serial service)" => &["front.service", "slc.static_blocks", "slc.dynamic"],
         "retry (with serial service)" => &["front.service", "retry.states"],
-        "buffer.pages" => &["buffer.pages", "nand.one_shot_pages"],
+        "buffer.pages" => &["buffer.pages", "nand.one_shot_pages", "ftl.unit_bytes", "ftl.superblock"],
         "front.in_flight (with serial service)" => &["front.in_flight", "front.service"],
         "front.cluster" => &["front.cluster", "geometry.chips_per_channel", "geometry.channels"],
         _ => return None,

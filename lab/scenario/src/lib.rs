@@ -25,6 +25,7 @@
 //! endless         closed loops that never end
 //! names           what schedulers and flows may be called
 //! limits          how long, how many
+//! rows            pages of the flash to units of the map
 //! build           the device -> ssd::config::Config
 //! capacity        gigabytes to pages
 //! device_error    the device's complaints in our keys
@@ -55,6 +56,7 @@ mod recorded;
 mod recording;
 mod required;
 mod resolve;
+mod rows;
 mod scheduler;
 mod spare;
 mod trace;

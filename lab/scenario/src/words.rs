@@ -70,6 +70,16 @@ choices! {
 }
 
 choices! {
+    /// What is opened, filled, collected and erased together.
+    pub enum Superblock {
+        /// A block of a plane.
+        Plane = "plane",
+        /// The blocks of one number of all planes of a die, which then share every program and erase.
+        Die = "die",
+    }
+}
+
+choices! {
     /// Entries of the map that memory holds before the first request.
     pub enum MappingStart {
         /// None.

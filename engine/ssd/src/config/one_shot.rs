@@ -76,13 +76,22 @@ impl Config {
         let slots = self.geometry.slots;
         self.check_flash("slots (with serial service)", "has no flash; leave ftl.unit_bytes and ftl.superblock out")?;
         if self.slc.is_some() {
-            return Err(error("slc (with slots)", slots, "legal without an SLC cache"));
+            return Err(error(
+                "slc (with slots)",
+                slots,
+                "rows of several logical pages are legal without an SLC cache only",
+            ));
         }
         if self.mapping.is_some() {
-            return Err(error("mapping (with slots)", slots, "legal where memory holds the whole map"));
+            return Err(error(
+                "mapping (with slots)",
+                slots,
+                "rows of several logical pages are legal where memory holds the whole map only",
+            ));
         }
         if !self.buffer.as_ref().is_some_and(|buffer| buffer.write_back && buffer.merge_writes) {
-            return Err(error("geometry.slots", slots, "needs a page buffer with write_back and merge_writes"));
+            let legal = "rows of several logical pages need a page buffer with write_back and merge_writes";
+            return Err(error("geometry.slots", slots, legal));
         }
         self.check_gathering()
     }

@@ -62,6 +62,7 @@ mod theory;
 mod tightness;
 mod timeline;
 mod trims;
+mod units;
 mod used;
 mod verdicts;
 mod victims;
