@@ -5,7 +5,8 @@
 //!
 //! To add a key, give it a line here, a field in `config.rs` of `flashlane_ssd` with its value where it is off (`plain.rs`) and its legal range
 //! (`check.rs`), and a line in `build.rs`. Layers, the schema, docs/scenario.md, the hash of a scenario and the errors about keys without effect
-//! follow; the compiler asks for it where tests draw devices at random.
+//! follow; the compiler asks for it where tests draw devices at random. What changes times is also said in the auditor (`times.rs`) and the ceiling
+//! (`service.rs`), which share nothing with the device, and every rule in docs/model.md.
 
 use flashlane_core::geometry::UnitKind;
 use flashlane_ssd::config::{Charge, Dispatch, FullCache, Rounding, SuspendAt, UnmappedReads};
