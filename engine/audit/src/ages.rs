@@ -1,7 +1,8 @@
 //! First come, first served: a unit begins the older of the first read and the first write that wait for it (model 2.1.9).
 //!
-//! A transaction of a request is as old as the admission of that, any other as the instant at which it joined a queue, which is later than it
-//! was made where entries of the map are fetched: of such no age is known. In a queue transactions stand in the order in which they joined it.
+//! A transaction of a request is as old as the admission of that; any other, and a read where reads may wait behind writes without space, as the
+//! instant at which it joined a queue. Of these it is not known where they may have waited for an entry of the map, which makes them join later. In a
+//! queue transactions stand in the order in which they joined it.
 //!
 //! Judged only where the pick decision declares this and queues are joined at the tail; not of writes that may wait for what has not appeared in
 //! the stream: an older write of their page that waits for the rest of its page or for an entry, a move to another unit that takes time; and no
@@ -14,6 +15,7 @@ use flashlane_core::{Lpn, PlaneId, RequestId, Sequence, UnitId};
 use flashlane_ssd::config::Config;
 
 use super::Policy;
+use super::requests::may_hold_reads;
 use super::rule::{Log, Rule};
 use super::transactions::Txn;
 
@@ -39,6 +41,8 @@ pub(super) struct Ages {
     reads_first: bool,
     gathers: bool,
     fetches_entries: bool,
+    /// Reads may wait behind writes without space.
+    holds_reads: bool,
     binds_late: bool,
     planes_per_unit: u32,
     units: Vec<Queues>,
@@ -58,6 +62,7 @@ impl Ages {
             knows_writes: false,
             reads_first: config.ftl.read_modify_write || config.mapping.is_some(),
             gathers: config.nand.one_shot_pages * config.geometry.slots > 1,
+            holds_reads: may_hold_reads(config),
             fetches_entries: config.mapping.is_some(),
             binds_late: false,
             planes_per_unit: config.geometry.planes_per_unit(),
@@ -111,10 +116,11 @@ impl Ages {
     pub(super) fn queued(&mut self, serial: u64, txn: &Txn) {
         let Some(op) = self.index(txn) else { return };
         self.count += 1;
+        let may_join_late = self.fetches_entries && (txn.request.is_some() || txn.owner == Owner::Buffer);
         let age = match txn.request {
-            Some(request) => self.admitted.get(request.0).copied(),
-            None if self.fetches_entries && txn.owner == Owner::Buffer => None,
-            None => Some(self.count),
+            Some(request) if !self.holds_reads => self.admitted.get(request.0).copied(),
+            _ if may_join_late => None,
+            _ => Some(self.count),
         };
         let waits = Waits { serial, lpn: txn.lpn, plane: txn.plane, age };
         if self.binds_late && op == 1 {

@@ -1,9 +1,11 @@
 //! The account of requests: each submitted once, admitted once, served page by page, completed once.
 
+use std::collections::BTreeSet;
+
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, FlowId, Lpn, RequestId, Sequence, Time};
-use flashlane_ssd::config::{Buffer, Config, Service};
+use flashlane_ssd::config::{Buffer, BufferOrder, Config, Service};
 
 use super::link::Link;
 use super::number_set::NumberSet;
@@ -23,6 +25,8 @@ struct Open {
     /// When it has crossed the link.
     here: Time,
     admitted: bool,
+    /// Its place among what was admitted, where reads may wait behind writes without space.
+    admission: u64,
     /// Pages served or unmapped, and of the latter those that had a copy.
     served: u32,
     mapped: u64,
@@ -44,6 +48,35 @@ pub(super) struct Requests {
     loses: bool,
     /// Commands are served in series.
     in_series: bool,
+    /// Writes that the buffer has not stored whole, where reads wait behind them.
+    without_space: Option<WithoutSpace>,
+}
+
+/// Writes in the device of which the buffer has not stored every page.
+#[derive(Debug)]
+struct WithoutSpace {
+    /// By part of the buffer and place among what was admitted.
+    writes: BTreeSet<(u16, u64)>,
+    per_flow: bool,
+    admissions: u64,
+}
+
+impl WithoutSpace {
+    fn of(config: &Config) -> Option<WithoutSpace> {
+        let per_flow = config.buffer.as_ref().is_some_and(|buffer| buffer.per_flow);
+        may_hold_reads(config).then(|| WithoutSpace { writes: BTreeSet::new(), per_flow, admissions: 0 })
+    }
+
+    fn part(&self, flow: FlowId) -> u16 {
+        if self.per_flow { flow.0 } else { 0 }
+    }
+}
+
+/// Whether reads may wait behind writes that wait for space in the buffer.
+pub(super) fn may_hold_reads(config: &Config) -> bool {
+    let Config { front, buffer, .. } = config;
+    let writes_wait = buffer.as_ref().is_some_and(|buffer| buffer.write_back) && front.service == Service::Parallel;
+    writes_wait && front.order == BufferOrder::Shared
 }
 
 /// A request that is submitted: its flow, operation and arrival, its pages and what it touches of them.
@@ -53,7 +86,8 @@ impl Requests {
     pub(super) fn new(config: &Config, link: Link) -> Requests {
         let loses = config.buffer.as_ref().is_some_and(Buffer::is_volatile);
         let in_series = config.front.service != Service::Parallel;
-        Requests { open: Sequence::default(), seen: NumberSet::default(), link, loses, in_series }
+        let without_space = WithoutSpace::of(config);
+        Requests { open: Sequence::default(), seen: NumberSet::default(), link, loses, in_series, without_space }
     }
 
     pub(super) fn submitted(&mut self, id: RequestId, coming: Coming, fua: bool, log: &mut Log) {
@@ -64,7 +98,7 @@ impl Requests {
             (crossed, self.link.inward) = self.link.cross(self.link.inward, log.now, data);
             let here = self.link.processed(op, pages, crossed);
             let fua = fua && op == Op::Write && self.loses;
-            let (admitted, served, mapped, served_at, live, awaiting) = (false, 0, 0, None, 0, 0);
+            let (admitted, admission, served, mapped, served_at, live, awaiting) = (false, 0, 0, 0, None, 0, 0);
             let fresh = Open {
                 flow,
                 op,
@@ -74,6 +108,7 @@ impl Requests {
                 fua,
                 here,
                 admitted,
+                admission,
                 served,
                 mapped,
                 served_at,
@@ -103,6 +138,9 @@ impl Requests {
                 format!("request {} makes {all} commands in the device, {own} of its queue.", id.0)
             });
         }
+        if !again {
+            self.counts_admission(id);
+        }
     }
 
     /// A page came from memory. `write_back`: whether a buffer may take writes.
@@ -112,9 +150,41 @@ impl Requests {
         open.served += 1;
         open.served_at = Some(answers);
         log.check(open.admitted, Rule::AdmitFirst, || format!("request {} had a page served.", id.0));
-        log.check(open.op == Op::Read || write_back, Rule::WriteFromMemory, || {
+        let is_read = open.op == Op::Read;
+        log.check(is_read || write_back, Rule::WriteFromMemory, || {
             format!("a page of write {} ended in memory on a device without a write-back buffer.", id.0)
         });
+        if is_read {
+            self.goes_in_order(id, log);
+        } else {
+            self.may_be_stored(id);
+        }
+    }
+
+    /// A request is admitted: from now on reads wait behind it, if it is a write.
+    fn counts_admission(&mut self, id: RequestId) {
+        let (Some(without), Some(open)) = (&mut self.without_space, self.open.get_mut(id.0)) else { return };
+        without.admissions += 1;
+        open.admission = without.admissions;
+        if open.op == Op::Write {
+            without.writes.insert((without.part(open.flow), open.admission));
+        }
+    }
+
+    /// A page of a write was stored or dropped: perhaps it was the last.
+    fn may_be_stored(&mut self, id: RequestId) {
+        let (Some(without), Some(open)) = (&mut self.without_space, self.open.get(id.0)) else { return };
+        if open.served == open.pages {
+            without.writes.remove(&(without.part(open.flow), open.admission));
+        }
+    }
+
+    /// A page of a read is served or queued: no older write may wait for space.
+    fn goes_in_order(&self, id: RequestId, log: &mut Log) {
+        let (Some(without), Some(open)) = (&self.without_space, self.open.get(id.0)) else { return };
+        let part = without.part(open.flow);
+        let older = without.writes.range((part, 0)..(part, open.admission)).next();
+        log.check(older.is_none(), Rule::SharedOrder, || format!("read {} goes before an older write.", id.0));
     }
 
     /// A page that waited for space in the buffer was trimmed: it is done, others perhaps only when the memory has served them.
@@ -124,6 +194,7 @@ impl Requests {
         open.served += 1;
         open.served_at = open.served_at.max(Some(now));
         log.check(open.admitted, Rule::AdmitFirst, || format!("request {} had a page dropped.", id.0));
+        self.may_be_stored(id);
     }
 
     /// A page was served by the flash without a transaction.
@@ -189,6 +260,9 @@ impl Requests {
             let (own, kind) = (open.flow.0, open.op.name());
             format!("{kind} request {} of flow {own} has a {} of flow {}.", id.0, op.name(), flow.0)
         });
+        if open.op == Op::Read {
+            self.goes_in_order(id, log);
+        }
     }
 
     /// Bytes of page `lpn` that the request touches, of `page` in all; `None` if the request is no longer in flight. A device

@@ -45,6 +45,7 @@ rules! {
     NotBeforeSuccessor "A request with a cancelled write completes no earlier than the write that took its place, unless cancelled writes end at once.",
     CompleteTime "A request completes when its last page is served and its answer has crossed the link, one after the other.",
     FlushTime "A flush that has nothing to wait for takes the time of the memory; under serial service a flush takes that of the pages it writes.",
+    SharedOrder "Where reads wait behind writes without space in the buffer, no page of a read is served before an older write of its part has its space.",
     WriteFromMemory "Only a write-back buffer serves a write without the flash.",
     SerialHit "Only under serial service the flash serves a page without a transaction: exactly what the buffer does not serve.",
     SerialEvict "Only under serial service a page leaves the buffer at once: the least recently used, when another needs its place.",

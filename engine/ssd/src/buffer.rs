@@ -82,9 +82,11 @@ struct Part {
     dirty: u32,
     gathered: u32,
     flushing: u32,
-    /// Writes that wait for space.
+    /// Writes that wait for space, and reads behind them.
     waiting: VecDeque<Waiting>,
-    /// Sum of these pages.
+    /// How many of these are reads.
+    waiting_reads: u32,
+    /// Sum of the pages that they wait for.
     wanted: u32,
 }
 
@@ -116,6 +118,8 @@ pub(crate) struct Buffer {
     /// Whether pages read from flash enter it.
     pub(crate) read_allocate: bool,
     flush_above: u32,
+    /// Whether reads wait behind writes that wait for space.
+    pub(crate) holds_reads: bool,
     /// Whether pages to be written out are gathered to wordlines first.
     pub(crate) gathers: bool,
     /// Whether a write of a buffered page replaces it. If not, only the pages of each part are counted: a program of every write
@@ -142,6 +146,7 @@ impl Buffer {
             gathered: 0,
             flushing: 0,
             waiting: VecDeque::new(),
+            waiting_reads: 0,
             wanted: 0,
         };
         let free = Entry { lpn: Lpn(0), state: State::Clean, part: 0, newer: EntryId::NONE, older: EntryId::NONE };
@@ -156,6 +161,7 @@ impl Buffer {
             write_back: config.write_back,
             read_allocate: config.read_allocate,
             flush_above: config.flush_above,
+            holds_reads: false,
             gathers: false,
             merges: config.merge_writes,
         }

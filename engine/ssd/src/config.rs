@@ -17,7 +17,7 @@ use flashlane_core::choices;
 use flashlane_core::geometry::AllocationOrder;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry};
-pub use front::{Charge, Controller, Front, Protocol, Service};
+pub use front::{BufferOrder, Charge, Controller, Front, Protocol, Service};
 pub use latency::{Latency, PageTimes};
 
 /// Largest number of flows of a device.

@@ -314,6 +314,7 @@ fn front(device: &Device) -> Result<config::Front, KeyError> {
         ],
         link_bytes_per_s,
         link_latency: Duration::from_ns(key!(device.front.link_latency_ns)),
+        order: device.front.order().0,
         controller: config::Controller {
             cores: device.front.cores(),
             command: [device.front.read_command_ns(), device.front.write_command_ns()].map(Duration::from_ns),

@@ -9,7 +9,7 @@
 //! (`service.rs`), which share nothing with the device, and every rule in docs/model.md.
 
 use flashlane_core::geometry::UnitKind;
-use flashlane_ssd::config::{Charge, Dispatch, FullCache, Rounding, SuspendAt, UnmappedReads};
+use flashlane_ssd::config::{BufferOrder, Charge, Dispatch, FullCache, Rounding, SuspendAt, UnmappedReads};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -385,6 +385,9 @@ section! {
         link_bytes_per_s: Limit;
         /// Link latency each way, ns.
         link_latency_ns: u64;
+        /// What reads wait for that come while writes wait for space in the buffer: nothing (`by-kind`, the default), or until these have
+        /// it (`shared`).
+        order: Word<BufferOrder> = Word(BufferOrder::ByKind) => Buffer, WriteBack, ParallelService;
         /// Time that the controller takes for a read before it waits in its submission queue, ns. Default 0.
         read_command_ns: u64 = 0;
         /// The same for a write. Default 0.

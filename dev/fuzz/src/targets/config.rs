@@ -6,9 +6,9 @@ use flashlane_core::geometry::{AllocationOrder, Stripe, UnitKind};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Geometry, Lpn};
 use flashlane_ssd::config::{
-    Buffer, Bus, Charge, Config, Controller, Dispatch, FlowConfig, Front, Ftl, FullCache, Gc, Latency, Mapping, Nand,
-    Precondition, Protocol, ReadRetry, RetryState, Rounding, Service, SlcCache, SuspendAt, Unmap, UnmappedReads,
-    Victim,
+    Buffer, BufferOrder, Bus, Charge, Config, Controller, Dispatch, FlowConfig, Front, Ftl, FullCache, Gc, Latency,
+    Mapping, Nand, Precondition, Protocol, ReadRetry, RetryState, Rounding, Service, SlcCache, SuspendAt, Unmap,
+    UnmappedReads, Victim,
 };
 
 use crate::Target;
@@ -272,6 +272,7 @@ fn front(u: &mut Unstructured) -> Result<Front> {
         queue_capacity: [small(u, 1..=1024)?, small(u, 1..=1024)?],
         link_bytes_per_s: number(u, 0..=10_000_000_000)?,
         link_latency: time(u, 0..=10_000)?,
+        order: if u.arbitrary()? { BufferOrder::ByKind } else { BufferOrder::Shared },
         controller: Controller {
             cores: small(u, 0..=65)?,
             command: [time(u, 0..=10_000)?, time(u, 0..=10_000)?],

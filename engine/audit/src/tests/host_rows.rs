@@ -4,7 +4,7 @@ use flashlane_core::event::{End, EntryAt, Event};
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, FlowId, Lpn, PlaneId, RequestId, Time};
-use flashlane_ssd::config::{Charge, Protocol, Service, UnmappedReads};
+use flashlane_ssd::config::{BufferOrder, Charge, Protocol, Service, UnmappedReads};
 
 use super::case::*;
 use super::scenes::*;
@@ -52,6 +52,7 @@ pub fn admissions_and_completions() -> Vec<Breach> {
             edit!(c, 1, queued, Event::Queued { flow, .. } => *flow = FlowId(1));
             c.config.front.protocol = Protocol::Sata { depth: 1 };
         }),
+        (Rule::SharedOrder, waits_for_space(true), |c| c.config.front.order = BufferOrder::Shared),
         (Rule::AdmitTime, write(), |c| c.config.front.controller.command[1] = Duration::from_ns(1)),
         (Rule::AdmitTime, over_link(), |c| c.change(1, admitted, |s| s.at = Time::from_ns(2 * 4_096 + 499))),
         (Rule::AdmitTime, over_link(), |c| c.change(2, admitted, |s| s.at = Time::from_ns(2 * 4_096 + 499))),
@@ -346,6 +347,7 @@ pub fn writes_and_reads() -> Vec<Breach> {
         }),
         (Rule::OldestFirst, served_in_turn(true), |c| *c = served_in_turn(false)),
         (Rule::OldestFirst, served_in_turn(true), |c| *c = read_out_of_turn()),
+        (Rule::OldestFirst, read_goes_on(true), |c| *c = read_goes_on(false)),
         (Rule::FlushTime, idle_flush(), |c| c.change(0, completed, |s| s.at = Time::from_ns(500))),
         (Rule::CompleteTime, trimmed_while_it_waits(), |c| {
             c.change(0, |e| matches!(e, Event::Completed { request: RequestId(2) }), |s| s.at = Time::from_ns(3_000));

@@ -20,7 +20,7 @@ fn silent(name: &str, case: &Case) {
 
 #[test]
 fn base_scenes_break_no_rule() {
-    let scenes: [(&str, Case); 29] = [
+    let scenes: [(&str, Case); 30] = [
         ("write", write()),
         ("write_read", write_read()),
         ("read_behind_write", read_behind_write()),
@@ -42,6 +42,7 @@ fn base_scenes_break_no_rule() {
         ("trimmed_while_it_waits", trimmed_while_it_waits()),
         ("buffered", buffered()),
         ("waits_for_space", waits_for_space(true)),
+        ("read_goes_on", read_goes_on(true)),
         ("buffered_twice", buffered_twice()),
         ("buffered_apart", buffered_apart()),
         ("collect", collect()),

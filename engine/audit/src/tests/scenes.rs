@@ -5,8 +5,7 @@ use flashlane_core::event::{End, EntryAt, Event};
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Duration, Lpn, PlaneId, RequestId, UnitId};
-use flashlane_ssd::config::Buffer;
-use flashlane_ssd::config::Mapping;
+use flashlane_ssd::config::{Buffer, BufferOrder, Mapping};
 
 use super::case::*;
 
@@ -379,6 +378,31 @@ pub fn waits_for_space(from_memory: bool) -> Case {
     case.complete(space + 1_000, 2);
     case.queue(space, 4, Requester::Buffer, FlashOp::Program, 1, 0);
     case.program(space, 4, 3, 1, (0, 1));
+    case
+}
+
+/// A read goes on when write 2, behind which it waits, has its space: after the program of the buffer that joined its queue before or, as is wrong,
+/// ahead of it.
+pub fn read_goes_on(program_first: bool) -> Case {
+    let mut case = buffered();
+    case.config.front.order = BufferOrder::Shared;
+    case.policy.oldest_first = true;
+    case.submit(2_010, 2, Op::Write, 1);
+    case.submit(2_020, 3, Op::Read, 1);
+    let space = 2_000 + X + PROGRAM;
+    case.push(space, Event::PageFromMemory { request: RequestId(2), lpn: Lpn(1) });
+    case.complete(space + 1_000, 2);
+    case.queue(space, 4, Requester::Buffer, FlashOp::Program, 1, 0);
+    case.queue(space, 5, Requester::Request(3), FlashOp::Read, 9, 1);
+    if program_first {
+        let written = case.program(space, 4, 3, 1, (0, 1));
+        let read = case.read(written, 5, 4, 0, 0, 0);
+        case.complete(read, 3);
+    } else {
+        let read = case.read(space, 5, 3, 0, 0, 0);
+        case.complete(read, 3);
+        case.program(read, 4, 4, 1, (0, 1));
+    }
     case
 }
 

@@ -1,4 +1,4 @@
-//! Writes that wait for space in the page buffer, in the order in which they came.
+//! Writes that wait for space in the page buffer, and reads behind them, in the order in which they came.
 
 use flashlane_core::{FlowId, Lpn, Time};
 
@@ -6,11 +6,11 @@ use super::{Buffer, WaitingWrites};
 use crate::frontend::RequestSlot;
 use crate::shared::Value;
 
-/// A write that waits for space.
+/// A write that waits for space, or a read behind one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     slot: RequestSlot,
-    /// Pages that it needs.
+    /// Pages that it needs: none for a read.
     pages: u32,
     /// When the last of its other pages was stored, if any was.
     stored: Option<Time>,
@@ -34,6 +34,24 @@ impl Buffer {
         }
     }
 
+    /// If reads wait behind writes and one waits in `flow`'s part, adds a read. Returns whether it waits.
+    pub(crate) fn holds_read(&mut self, flow: FlowId, slot: RequestSlot) -> bool {
+        let waits = self.holds_reads && self.has_waiting(flow);
+        if waits {
+            let p = self.part_of(flow);
+            self.parts[p].waiting.push_back(Waiting { slot, pages: 0, stored: None });
+            self.parts[p].waiting_reads += 1;
+        }
+        waits
+    }
+
+    /// The read that is first among those that wait in `flow`'s part ([`Buffer::first_waiting`]) waits no longer.
+    pub(crate) fn read_goes(&mut self, flow: FlowId) {
+        let p = self.part_of(flow);
+        self.parts[p].waiting.pop_front();
+        self.parts[p].waiting_reads -= 1;
+    }
+
     /// A page of a write that waited was stored.
     pub(crate) fn no_longer_waits(&mut self, lpn: Lpn) {
         match self.waiting.get(lpn) {
@@ -44,12 +62,13 @@ impl Buffer {
 
     /// How many writes wait for space.
     pub(crate) fn waiting_writes(&self) -> u32 {
-        self.parts.iter().map(|part| part.waiting.len() as u32).sum()
+        self.parts.iter().map(|part| part.waiting.len() as u32 - part.waiting_reads).sum()
     }
 
     /// Writes that wait for space, in every part.
     pub(crate) fn all_waiting(&self) -> impl Iterator<Item = RequestSlot> {
-        self.parts.iter().flat_map(|part| part.waiting.iter().map(|waits| waits.slot))
+        let waiting = self.parts.iter().flat_map(|part| &part.waiting);
+        waiting.filter(|waits| waits.pages > 0).map(|waits| waits.slot)
     }
 
     /// Pages of a write that waits for space in `flow`'s part need none any more: `lpns`, which were trimmed. Returns when the last of its other
@@ -87,12 +106,12 @@ impl Buffer {
         self.waiting.get(lpn).is_some()
     }
 
-    /// Whether any write waits for space in `flow`'s part.
+    /// Whether any write waits for space in `flow`'s part, or a read behind one.
     pub(crate) fn has_waiting(&self, flow: FlowId) -> bool {
         !self.parts[self.part_of(flow)].waiting.is_empty()
     }
 
-    /// The write that has waited longest in `flow`'s part.
+    /// The write or read that has waited longest in `flow`'s part.
     pub(crate) fn first_waiting(&self, flow: FlowId) -> Option<RequestSlot> {
         self.parts[self.part_of(flow)].waiting.front().map(|waits| waits.slot)
     }

@@ -15,6 +15,8 @@ pub struct Front {
     pub link_bytes_per_s: u64,
     /// Link latency, each way.
     pub link_latency: Duration,
+    /// What a read waits for that comes while writes wait for space in a write-back buffer.
+    pub order: BufferOrder,
     /// What the controller takes for a command before it waits in its submission queue.
     pub controller: Controller,
     /// How commands in the device are served.
@@ -66,6 +68,18 @@ pub enum Service {
         /// What a write pays for.
         charge: Charge,
     },
+}
+
+choices! {
+    /// What a read waits for that comes while writes wait for space in a write-back buffer.
+    #[derive(Default)]
+    pub enum BufferOrder {
+        /// Nothing.
+        #[default]
+        ByKind = "by-kind",
+        /// Until those writes have all their space.
+        Shared = "shared",
+    }
 }
 
 choices! {

@@ -6,8 +6,8 @@ use flashlane_core::geometry::AllocationOrder;
 use flashlane_core::{Duration, Geometry};
 
 use super::{
-    Buffer, Bus, Config, Controller, Dispatch, FlowConfig, Front, Ftl, Gc, Latency, Nand, Precondition, Protocol,
-    Rounding, Service, SuspendAt, Unmap, Victim,
+    Buffer, BufferOrder, Bus, Config, Controller, Dispatch, FlowConfig, Front, Ftl, Gc, Latency, Nand, Precondition,
+    Protocol, Rounding, Service, SuspendAt, Unmap, Victim,
 };
 
 impl Config {
@@ -64,6 +64,7 @@ impl Config {
                 queue_capacity: [u32::MAX; 2],
                 link_bytes_per_s: 0,
                 link_latency: Duration::ZERO,
+                order: BufferOrder::ByKind,
                 controller: Controller::INSTANT,
                 service: Service::Parallel,
             },

@@ -18,6 +18,8 @@ pub(super) struct ReadId(pub(super) u32);
 pub(super) enum Effect {
     /// A write goes on to put its pages into the buffer; `waited` if it is the first of those that wait for space.
     FillBuffer { slot: RequestSlot, waited: bool },
+    /// A read goes on that has waited behind writes without space.
+    ReadGoes(RequestSlot),
     /// A page of the buffer is written out.
     WriteOut(WriteOut),
     /// Pages of this flow's part of the buffer are written out, as far as too many are dirty or writes wait for space.

@@ -467,6 +467,7 @@ impl Device {
         while let Some(effect) = self.effects.pop() {
             match effect {
                 Effect::FillBuffer { slot, waited } => self.fill_buffer(slot, waited),
+                Effect::ReadGoes(slot) => self.read_goes(slot),
                 Effect::WriteOut(page) => self.write_out(page),
                 Effect::FlushPart(flow) => self.flush_part(flow),
                 Effect::SpaceFreed(flow) => self.space_freed(flow),

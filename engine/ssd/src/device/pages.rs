@@ -44,15 +44,8 @@ impl Device {
             return self.serve_serially(slot, request);
         }
         if request.op == Op::Read {
-            let mut from_memory = false;
-            for i in 0..request.pages {
-                from_memory |= self.read_page::<PLAIN>(slot, request, i);
-            }
-            if !PLAIN {
-                self.estimate_request(request);
-            }
-            if from_memory {
-                self.frontend.serve_if_done(slot, &mut self.state);
+            if PLAIN || !self.buffer.as_mut().is_some_and(|buffer| buffer.holds_read(request.flow, slot)) {
+                self.read_pages::<PLAIN>(slot, request);
             }
         } else if !PLAIN && self.buffer.as_ref().is_some_and(|b| b.write_back) {
             self.rewrites_entries();
@@ -71,6 +64,30 @@ impl Device {
                 self.estimate_request(request);
             }
         }
+    }
+
+    /// Serves the pages of a read.
+    #[inline(always)]
+    fn read_pages<const PLAIN: bool>(&mut self, slot: RequestSlot, request: &ActiveRequest) {
+        let mut from_memory = false;
+        for i in 0..request.pages {
+            from_memory |= self.read_page::<PLAIN>(slot, request, i);
+        }
+        if !PLAIN {
+            self.estimate_request(request);
+        }
+        if from_memory {
+            self.frontend.serve_if_done(slot, &mut self.state);
+        }
+    }
+
+    /// Serves a read that has waited behind writes without space in the buffer.
+    #[cold]
+    pub(super) fn read_goes(&mut self, slot: RequestSlot) {
+        let request = self.state.board.requests[slot as usize];
+        self.begin_pages();
+        self.transactions.overtaking.joins_late();
+        self.read_pages::<false>(slot, &request);
     }
 
     /// Serves a trim, write zeroes or a flush, which enters the device.

@@ -18,7 +18,7 @@ use flashlane_core::{Duration, FlowId, Lpn, PlaneId, Time, Transaction, TxnId};
 use super::Device;
 use super::transactions::{hold, may_queue, report_queued};
 use crate::buffer::Buffer;
-use crate::config::Config;
+use crate::config::{BufferOrder, Config};
 use crate::ftl::Stream;
 use crate::gc::pad;
 use crate::policy::Policy;
@@ -368,6 +368,7 @@ pub(super) fn buffer_of(config: &Config) -> Option<Buffer> {
     let mut buffer = config.buffer.as_ref().map(|buffer| Buffer::new(buffer, config.flows.len()));
     if let Some(buffer) = &mut buffer {
         buffer.gathers = config.gathers_wordlines();
+        buffer.holds_reads = config.front.order == BufferOrder::Shared;
     }
     buffer
 }

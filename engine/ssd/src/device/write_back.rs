@@ -2,7 +2,7 @@
 
 use flashlane_core::board::ActiveRequest;
 use flashlane_core::transaction::{Stage, tag};
-use flashlane_core::{FlowId, Lpn, Transaction, TxnId};
+use flashlane_core::{FlowId, Lpn, Op, Transaction, TxnId};
 
 use super::Device;
 use super::effects::{Effect, Why, WriteOut};
@@ -153,11 +153,16 @@ impl Device {
         }
     }
 
-    /// Writes that wait for space in `flow`'s part of the buffer use what there is, one after the other.
+    /// Writes that wait for space in `flow`'s part of the buffer use what there is, one after the other, and reads behind them go on.
     pub(super) fn space_freed(&mut self, flow: FlowId) {
-        if let Some(slot) = self.buffer.as_ref().and_then(|buffer| buffer.first_waiting(flow)) {
-            self.fill_buffer(slot, true);
+        let Some(buffer) = &mut self.buffer else { return };
+        let Some(slot) = buffer.first_waiting(flow) else { return };
+        if self.state.board.requests[slot as usize].op == Op::Write {
+            return self.fill_buffer(slot, true);
         }
+        buffer.read_goes(flow);
+        self.uses_space(flow);
+        self.effects.push(Effect::ReadGoes(slot));
     }
 
     /// The same in the parts to which cancelled programs have given pages back.

@@ -1,8 +1,8 @@
 //! The page buffer compared with a plain [`model`]: every request must end at the same instant as on the device.
 //!
 //! Covers which pages are written out and when (order of use, `flush_above`, pages that writes wait for), that a write which finds others
-//! waiting waits behind them, even if its page is in the buffer, what keeps a page in the buffer, which reads memory serves, what trims
-//! drop, and what flushes and writes with FUA wait for.
+//! waiting waits behind them, even if its page is in the buffer, and that a read does if `front.order` is `shared`, what keeps a page in the
+//! buffer, which reads memory serves, what trims drop, and what flushes and writes with FUA wait for.
 
 mod model;
 
@@ -10,7 +10,7 @@ use crate::common::{device, drain, recipe, unit_cycle};
 use flashlane_core::decide::Question;
 use flashlane_core::{Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
-use flashlane_ssd::config::{Buffer, Config, FlowConfig, Unmap, UnmappedReads};
+use flashlane_ssd::config::{Buffer, BufferOrder, Config, FlowConfig, Unmap, UnmappedReads};
 use model::{MEMORY, Model, READ, TestRequest};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -45,25 +45,32 @@ fn on_device_under(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Ve
 
 #[test]
 fn the_buffer_against_a_plain_one() {
-    against_a_plain_one(77, [0, 0]);
+    against_a_plain_one(77, [0, 0], BufferOrder::ByKind);
 }
 
 #[test]
 fn the_buffer_with_trims_against_a_plain_one() {
     for (seed, trims) in [(78, 5), (79, 30)] {
-        against_a_plain_one(seed, [trims, 0]);
+        against_a_plain_one(seed, [trims, 0], BufferOrder::ByKind);
     }
 }
 
 #[test]
 fn the_buffer_with_flushes_and_fua_against_a_plain_one() {
     for (seed, shares) in [(80, [0, 5]), (81, [0, 30]), (82, [10, 20])] {
-        against_a_plain_one(seed, shares);
+        against_a_plain_one(seed, shares, BufferOrder::ByKind);
+    }
+}
+
+#[test]
+fn reads_behind_writes_without_space_against_a_plain_one() {
+    for (seed, shares) in [(83, [0, 0]), (84, [20, 0]), (85, [10, 20])] {
+        against_a_plain_one(seed, shares, BufferOrder::Shared);
     }
 }
 
 /// Random requests, of which so many of a hundred are trims, and so many flushes and writes with FUA.
-fn against_a_plain_one(seed: u128, [trims, flushes]: [u64; 2]) {
+fn against_a_plain_one(seed: u128, [trims, flushes]: [u64; 2], order: BufferOrder) {
     let mut rng = Pcg64Mcg::new(seed);
     let mut of = |below: u64| rng.next_u64() % below;
     for case in 0..600 {
@@ -81,6 +88,7 @@ fn against_a_plain_one(seed: u128, [trims, flushes]: [u64; 2]) {
             protected: flushes > 0 && of(8) == 0,
         };
         let mut config = config(buffer.clone(), flows);
+        config.front.order = order;
         if trims > 0 {
             let [command, page] = [of(3) * 1_000, of(3) * 100].map(Duration::from_ns);
             let reads = if of(2) > 0 { UnmappedReads::Memory } else { UnmappedReads::Flash };

@@ -157,7 +157,7 @@ request = [
     let expected = "\
 Request 0 of scene under fcfs: read of 1 page, arrived at 1.000 µs, done after 3.000 µs
   read of page 0 on die 0.0.0
-    joined its queue 1.000 µs after the request had entered: its entry of the map was fetched first
+    joined its queue 1.000 µs after the request had entered: its entry of the map, or space in the buffer for writes before it, came first
     waited 1.000 µs:
        1.000 µs  1 read of the map for scene that had come before it
     then served in 1.000 µs

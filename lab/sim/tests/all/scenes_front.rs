@@ -1,12 +1,12 @@
 //! Commands before they reach a unit, with exact times: which comes next, and writes that younger ones replace.
 
-use crate::common::{device, drain, one_plane, recipe};
+use crate::common::{device, drain, one_plane, recipe, table1};
 use flashlane_core::Op::{self, Read, Write};
 use flashlane_core::decide::Question;
 use flashlane_core::{Duration, Extent, FlowId, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::Totals;
-use flashlane_ssd::config::{Buffer, Config, Controller, FlowConfig, Protocol};
+use flashlane_ssd::config::{Buffer, BufferOrder, Config, Controller, FlowConfig, Protocol};
 
 /// A whole read and a whole write, ns.
 const READ: u64 = 99_601;
@@ -153,4 +153,61 @@ fn the_controller_limits_commands_a_second() {
     let lines: Vec<Line> = (0..300).map(|page| (0, 0, Write, PAGE, page)).collect();
     let ends = play(&config, &recipe("read-first", &[]), &lines).0;
     assert!(ends.iter().zip(1..).all(|(&end, n)| end == n * 4_166 + 1_000));
+}
+
+/// A buffer of one page: the second write waits until the first has been programmed, the third until the second has. Reads of the other chip wait
+/// with the writes before them where they share their order, and find what these have stored.
+#[test]
+fn reads_wait_behind_writes_without_space() {
+    let mut config = table1(1, 2);
+    config.geometry.planes_per_die = 1;
+    config.ftl.logical_pages /= 2;
+    config.buffer = Some(Buffer::plain(1, 0));
+    let at = |at, op, page| (at, 0, op, PAGE, page);
+    let lines = [
+        at(0, Write, 0),
+        at(5_000, Read, 1),
+        at(10_000, Write, 2),
+        at(200_000, Read, 1),
+        at(210_000, Read, 2),
+        at(300_000, Write, 4),
+        at(400_000, Read, 3),
+    ];
+    let fifo = recipe("read-first", &[]);
+    let writes = [1_000, WRITE + 1_000, 2 * WRITE + 1_000];
+    let by_kind = play(&config, &fifo, &lines).0;
+    assert_eq!([by_kind[0], by_kind[2], by_kind[5]], writes);
+    assert_eq!(
+        [by_kind[1], by_kind[3], by_kind[4], by_kind[6]],
+        [5_000 + READ, 200_000 + READ, 211_000, 400_000 + READ]
+    );
+    config.front.order = BufferOrder::Shared;
+    let shared = play(&config, &fifo, &lines).0;
+    assert_eq!([shared[0], shared[2], shared[5]], writes);
+    assert_eq!(
+        [shared[1], shared[3], shared[4], shared[6]],
+        [5_000 + READ, WRITE + READ, WRITE + 1_000, 2 * WRITE + READ]
+    );
+    // A flow with a part of its own waits for no write of another.
+    config.flows = vec![FlowConfig::at_priority(0); 2];
+    config.buffer = Some(Buffer { per_flow: true, ..Buffer::plain(2, 0) });
+    let lines = [lines[0], lines[2], (200_000, 1, Read, PAGE, 1)];
+    assert_eq!(play(&config, &fifo, &lines).0, [1_000, WRITE + 1_000, 200_000 + READ]);
+}
+
+/// A trim of all that the first write waits for lets the read behind it go.
+#[test]
+fn a_trim_lets_reads_go_that_wait_behind_a_write() {
+    let mut config = table1(1, 2);
+    config.geometry.planes_per_die = 1;
+    config.ftl.logical_pages /= 2;
+    config.buffer = Some(Buffer::plain(1, 0));
+    config.front.order = BufferOrder::Shared;
+    let lines = [
+        (0, 0, Write, PAGE, 0),
+        (10_000, 0, Write, PAGE, 2),
+        (200_000, 0, Read, PAGE, 1),
+        (300_000, 0, Op::Trim, PAGE, 2),
+    ];
+    assert_eq!(play(&config, &recipe("read-first", &[]), &lines).0, [1_000, 300_000, 300_000 + READ, 300_000]);
 }

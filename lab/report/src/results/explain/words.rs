@@ -82,14 +82,11 @@ fn step(
     let late = step.queued_ns.saturating_sub(history.admitted_ns);
     if late > 0 {
         let what = match step.op {
-            FlashOp::Read => "its entry of the map",
-            FlashOp::Program | FlashOp::Erase => "the rest of its page, or its entry of the map,",
+            FlashOp::Read => "its entry of the map, or space in the buffer for writes before it, came",
+            FlashOp::Program | FlashOp::Erase => "the rest of its page, or its entry of the map, was fetched",
         };
-        let _ = writeln!(
-            text,
-            "    joined its queue {} after the request had entered: {what} was fetched first",
-            time(late as f64)
-        );
+        let _ =
+            writeln!(text, "    joined its queue {} after the request had entered: {what} first", time(late as f64));
     }
     let Some(begun) = step.begun_ns else {
         let _ = writeln!(text, "    never reached the flash (cancel {})", decisions.cancel);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use flashlane_core::Op;
-use flashlane_ssd::config::{Buffer, Config, Unmap, UnmappedReads};
+use flashlane_ssd::config::{Buffer, BufferOrder, Config, Unmap, UnmappedReads};
 
 pub const READ: u64 = 1_000;
 const PROGRAM: u64 = 4_000;
@@ -72,11 +72,12 @@ struct Waits {
 
 pub struct Model<'a> {
     config: Buffer,
+    order: BufferOrder,
     unmap: Unmap,
     asks: &'a [TestRequest],
     /// Least recently used first.
     entries: Vec<Entry>,
-    /// Writes waiting for space, by part, and the pages that each still has to store.
+    /// Writes waiting for space, by part, and the pages that each still has to store; and reads behind them.
     waiting: Vec<VecDeque<(usize, Vec<u32>)>>,
     jobs: VecDeque<Job>,
     busy: Option<(u64, Job)>,
@@ -101,6 +102,7 @@ impl<'a> Model<'a> {
         let parts = if buffer.per_flow { config.flows.len() } else { 1 };
         Model {
             config: buffer,
+            order: config.front.order,
             unmap: config.unmap,
             asks,
             entries: Vec::new(),
@@ -275,19 +277,25 @@ impl<'a> Model<'a> {
                     self.write(Kind::Write { request }, lpn);
                 }
             }
-            Op::Read => {
-                for lpn in pages {
-                    let under_way = self.pending.get(&lpn).is_some_and(|&writes| writes > 0);
-                    let blank = self.unmap.reads == UnmappedReads::Memory && !self.mapped.contains(&lpn);
-                    if self.use_page(lpn) || under_way || self.awaits_space(lpn) || blank {
-                        self.served(request, 1, MEMORY);
-                    } else {
-                        self.jobs.push_back(Job { kind: Kind::Read { request, flow }, lpn, trimmed: false });
-                    }
-                }
+            Op::Read if self.order == BufferOrder::Shared && !self.waiting[part].is_empty() => {
+                self.waiting[part].push_back((request, Vec::new()));
             }
+            Op::Read => self.read(request),
             Op::Trim | Op::WriteZeroes => self.trim(request, &pages),
             Op::Flush => self.arrive_flush(request, flow),
+        }
+    }
+
+    fn read(&mut self, request: usize) {
+        let TestRequest { flow, pages, .. } = self.asks[request].clone();
+        for lpn in pages {
+            let under_way = self.pending.get(&lpn).is_some_and(|&writes| writes > 0);
+            let blank = self.unmap.reads == UnmappedReads::Memory && !self.mapped.contains(&lpn);
+            if self.use_page(lpn) || under_way || self.awaits_space(lpn) || blank {
+                self.served(request, 1, MEMORY);
+            } else {
+                self.jobs.push_back(Job { kind: Kind::Read { request, flow }, lpn, trimmed: false });
+            }
         }
     }
 
@@ -303,7 +311,8 @@ impl<'a> Model<'a> {
                 let after = self.ready[write].saturating_sub(self.now);
                 self.served(write, dropped, after);
             }
-            self.waiting[part].retain(|(_, left)| !left.is_empty());
+            let asks = self.asks;
+            self.waiting[part].retain(|(request, left)| asks[*request].op == Op::Read || !left.is_empty());
         }
         let mut mapped = 0;
         for &lpn in pages {
@@ -379,10 +388,15 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Writes of a flow that wait for space use what there is.
+    /// Writes of a flow that wait for space use what there is, and reads behind them go on.
     fn use_space(&mut self, flow: usize) {
         let part = self.part(flow);
         while let Some((request, left)) = self.waiting[part].front().cloned() {
+            if self.asks[request].op == Op::Read {
+                self.waiting[part].pop_front();
+                self.read(request);
+                continue;
+            }
             let left = self.store_all(request, &left);
             if !left.is_empty() {
                 self.waiting[part][0].1 = left;

@@ -184,6 +184,7 @@ pub fn front(random: &mut RandomStream, chips: u32) -> Front {
         link_bytes_per_s: random.one_of(&[0, 0, 300_000_000, 3_000_000_000]),
         link_latency: random.maybe_us(20),
         controller: controller(&mut apart),
+        order: if apart.chance(50) { BufferOrder::ByKind } else { BufferOrder::Shared },
         service: Service::Parallel,
     };
     if front.in_flight > 1 || random.chance(70) {
