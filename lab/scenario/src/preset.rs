@@ -35,6 +35,7 @@ pub const PRESETS: &[Preset] = presets![
     "client-qlc",
     "samsung-980-pro-1tb",
     "samsung-pm9a3-960gb",
+    "solidigm-p5520-1920gb",
     "unit-cycle",
 ];
 

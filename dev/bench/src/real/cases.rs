@@ -71,18 +71,23 @@ const PM9A3: &str = concat!(
     "scheduler = { base = \"read-first-suspend\", place = \"rotate\", collect = \"paced\" }\n",
     "[device]\npreset = \"samsung-pm9a3-960gb\"\n"
 );
+const P5520: &str = concat!(
+    "scheduler = { base = \"read-first-suspend\", place = \"rotate\", collect = \"paced\" }\n",
+    "[device]\npreset = \"solidigm-p5520-1920gb\"\n"
+);
 const SPACE: &str = include_str!("../../data/real/amplification.toml");
 const DATACENTER: &str = "scheduler = \"read-first-suspend\"\n[device]\npreset = \"datacenter-tlc\"\n";
 const MODERN: &str = "scheduler = \"read-first-suspend\"\n[device]\npreset = \"modern-tlc\"\n";
 
 const RATES: &[u32] = &[70_000, 50_000, 30_000, 10_000];
+const TO_110_000: &[u32] = &[110_000, 90_000, 70_000, 50_000, 30_000, 10_000];
 
 const fn reads(depth: u32, is_short: bool) -> Case {
     Case { name: "samsung-980-pro-1tb", device: PRO_980, load: Load::Reads(depth), is_short }
 }
 
 const fn writes(name: &'static str, device: &'static str, writes: Writes) -> Case {
-    Case { name, device, is_short: writes.scale > 32, load: Load::Writes(writes) }
+    Case { name, device, is_short: writes.scale > 64, load: Load::Writes(writes) }
 }
 
 const fn peak(figure: &'static str, keys: &'static str, latency_ns: &'static str) -> Case {
@@ -115,6 +120,11 @@ pub const CASES: &[Case] = &[
         "samsung-pm9a3-960gb, 1/128",
         PM9A3,
         Writes { drive: "PM9A3 960 GB", scale: 128, rates: &[30_000], expected: 75_000.0, seconds: 0.5 },
+    ),
+    writes(
+        "solidigm-p5520-1920gb, 1/64",
+        P5520,
+        Writes { drive: "P5520 1.92 TB", scale: 64, rates: TO_110_000, expected: 115_000.0, seconds: 1.5 },
     ),
     writes(
         "datacenter-tlc, 1/32",

@@ -224,9 +224,15 @@ fn the_mqsim_reference_is_what_its_readme_says() {
 /// A drive of today is no drive of a paper: each of its values says where it comes from, on its line or in the comment above it.
 #[test]
 fn every_value_of_a_drive_of_today_has_a_source_or_is_called_an_assumption() {
-    for name in
-        ["modern-tlc", "datacenter-tlc", "client-tlc", "client-qlc", "samsung-980-pro-1tb", "samsung-pm9a3-960gb"]
-    {
+    for name in [
+        "modern-tlc",
+        "datacenter-tlc",
+        "client-tlc",
+        "client-qlc",
+        "samsung-980-pro-1tb",
+        "samsung-pm9a3-960gb",
+        "solidigm-p5520-1920gb",
+    ] {
         every_value_says_where_it_comes_from(name);
     }
 }

@@ -156,6 +156,7 @@ fn the_hashes_of_the_presets() {
         ("client-qlc", "849a7efc9aa57014"),
         ("samsung-980-pro-1tb", "40c696ce84904827"),
         ("samsung-pm9a3-960gb", "7135c825948de3c1"),
+        ("solidigm-p5520-1920gb", "6cb69402bb21dd4e"),
         ("unit-cycle", "1da24e5dfee0f669"),
     ];
     assert_eq!(hashes.iter().map(|(name, hash)| (*name, hash.as_str())).collect::<Vec<_>>(), kept);
