@@ -74,7 +74,7 @@ struct Drive {
 fn unchanged(_: &mut Config) {}
 
 /// The papers' presets and those of today, and on one of them what only options bring.
-const DRIVES: [Drive; 21] = [
+const DRIVES: [Drive; 22] = [
     Drive { name: "slacker-asplos17", change: unchanged, does: &[] },
     Drive { name: "slacker-one-page", change: unchanged, does: &[] },
     Drive { name: "flin-isca18", change: unchanged, does: &[CANCELLED] },
@@ -89,6 +89,7 @@ const DRIVES: [Drive; 21] = [
     Drive { name: "client-qlc", change: small_cache, does: &[PADS, SLC, DIRECT, MAP_READS, MAP_PROGRAMS, HOST_HITS] },
     Drive { name: "samsung-980-pro-1tb", change: small_buffer, does: &[PADS, SLC, DIRECT] },
     Drive { name: "samsung-pm9a3-960gb", change: small_buffer, does: &[PADS] },
+    Drive { name: "solidigm-p5520-1920gb", change: small_rows, does: &[PADS] },
     Drive { name: "flin-isca18 parts of pages", change: parts, does: &[RESTS] },
     Drive { name: "flin-isca18 map", change: map, does: &[RESTS, MAP_READS, MAP_PROGRAMS] },
     Drive { name: "flin-isca18 map of the host", change: map_of_the_host, does: &[MAP_READS, HOST_HITS] },
@@ -107,11 +108,18 @@ fn parts(config: &mut Config) {
 }
 
 fn small_buffer(config: &mut Config) {
-    let pages = config.geometry.planes() * config.nand.one_shot_pages + 24;
+    let pages = config.geometry.planes() * config.geometry.slots * config.nand.one_shot_pages + 24;
     config.buffer.iter_mut().for_each(|buffer| {
         buffer.pages = pages;
         buffer.flush_above = buffer.flush_above.min(8);
     });
+}
+
+/// Rows of four units, three a wordline, and blocks of two wordlines, so that a small buffer holds what is gathered.
+fn small_rows(config: &mut Config) {
+    config.geometry.slots = 4;
+    config.geometry.pages_per_block = 2 * 3 * 4;
+    small_buffer(config);
 }
 
 /// One command at a time, for the page times of what it misses in the buffer.
