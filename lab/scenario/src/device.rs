@@ -36,6 +36,8 @@ pub(super) enum Need {
     MultiPlane,
     /// Several planes in a die.
     PlanesOfADie,
+    /// Planes of a die that have blocks of their own.
+    OwnBlocks,
     /// Several dies in a unit.
     DiesOfAUnit,
     /// Commands over several planes or dies.
@@ -175,9 +177,9 @@ section! {
         /// One command may use several dies of a unit.
         multi_die: bool => DiesOfAUnit, ParallelService;
         /// Multi-plane reads must have the same page offset.
-        same_page_read: bool => MultiPlane, ParallelService;
+        same_page_read: bool => MultiPlane, OwnBlocks, ParallelService;
         /// Multi-plane programs must have the same page offset.
-        same_page_program: bool => MultiPlane, ParallelService;
+        same_page_program: bool => MultiPlane, OwnBlocks, ParallelService;
         /// Pages of a wordline, 1 to 4: native cells are programmed a whole wordline at a time, in `program_ns`. Default 1: a program a page. Needs
         /// a write-back buffer with as many pages for each plane (and flow, with `per_flow`), or an SLC cache with `full = "fold"`.
         one_shot_pages: u32 = 1;
@@ -287,7 +289,7 @@ section! {
         unit_bytes: u32;
         /// What is opened, filled, collected and erased together: a block of a `plane` (the default), or the blocks of all planes of a `die`,
         /// which then share every program and erase. Needs `nand.multi_plane`, and the buffer as `unit_bytes` does.
-        superblock: Word<Superblock> = Word(Superblock::Plane);
+        superblock: Word<Superblock> = Word(Superblock::Plane) => PlanesOfADie;
         /// A write of part of a logical page reads the page first.
         read_modify_write: bool;
         /// Free blocks are used least worn first; if false, in the order in which they were freed.

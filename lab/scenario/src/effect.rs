@@ -14,7 +14,7 @@ use super::document::{Document, ResponseFrom};
 use super::error::KeyError;
 use super::preset::{DEFAULT_PRESET, Preset};
 use super::value::Limit;
-use super::words::{DriveState, Service, Victim, Word};
+use super::words::{DriveState, Service, Superblock, Victim, Word};
 
 /// What a need of keys of `[device]` is.
 struct Rule {
@@ -74,6 +74,12 @@ const RULES: &[Rule] = &[
         switches: &["geometry.planes_per_die"],
         is_met: |device| device.nand.multi_plane != Some(true) || device.geometry.planes_per_die != Some(1),
         with: "device.geometry.planes_per_die above 1",
+    },
+    Rule {
+        need: Need::OwnBlocks,
+        switches: &["ftl.superblock"],
+        is_met: |device| device.ftl.superblock().0 == Superblock::Plane,
+        with: "device.ftl.superblock = \"plane\"",
     },
     Rule {
         need: Need::DiesOfAUnit,

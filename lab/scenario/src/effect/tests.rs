@@ -93,6 +93,22 @@ const CASES: &[Case] = &[
         with: "device.geometry.planes_per_die above 1",
     },
     Case {
+        preset: "flin-isca18",
+        is_refused: false,
+        keys: &["ftl.superblock = \"die\""],
+        off: "geometry.planes_per_die = 1\ndevice.ftl.user_gb = 200",
+        on: "geometry.planes_per_die = 2; buffer.pages = 4096",
+        with: "device.geometry.planes_per_die above 1",
+    },
+    Case {
+        preset: "datacenter-tlc",
+        is_refused: false,
+        keys: &["nand.same_page_read = true", "nand.same_page_program = false"],
+        off: "ftl.superblock = \"die\"",
+        on: "ftl.superblock = \"plane\"",
+        with: "device.ftl.superblock = \"plane\"",
+    },
+    Case {
         preset: "sos-msst13",
         is_refused: true,
         keys: &["nand.multi_die = true"],
