@@ -329,6 +329,11 @@ impl<'a> Simulation<'a> {
         if self.device.outstanding() == 0 {
             self.observers.requests_are_over();
         }
+        let now = self.device.now();
+        if self.device.advance_to_completion(now) {
+            // As without observers, the decisions of the instant come after what its completions bring.
+            return now;
+        }
         let next = self.device.next_event();
         if next <= Time::LAST { next } else { Time::NEVER }
     }
