@@ -51,19 +51,22 @@ impl Link {
         self.in_transit.add(self.free + self.latency, slot);
     }
 
-    /// Sends a command with `bytes` bytes for the request in `slot`, which a core takes `work` for: the one that is free first.
+    /// Sends a command with `bytes` bytes for the request in `slot`, which a core takes `work` for: the one that is free first. One
+    /// without work is behind those that have been sent before.
     #[inline]
     pub(super) fn send_command(&mut self, now: Time, slot: RequestSlot, bytes: u64, work: Duration) {
         if self.cores.is_empty() {
             return self.send(now, slot, bytes);
         }
         self.free = self.free.max(now) + Duration::from_ns(crossing_ns(bytes, self.bytes_per_s));
-        let mut at = self.free + self.latency;
-        if work > Duration::ZERO {
+        let crossed = self.free + self.latency;
+        let at = if work > Duration::ZERO {
             let core = self.cores.iter_mut().min().expect("there are cores");
-            at = at.max(*core) + work;
-            *core = at;
-        }
+            *core = crossed.max(*core) + work;
+            *core
+        } else {
+            self.in_transit.requests.back().map_or(crossed, |&(last, _)| crossed.max(last))
+        };
         self.in_transit.insert(at, slot);
     }
 }
