@@ -30,8 +30,8 @@ pub(super) type GatheredPage = (Lpn, FlowId, Time);
 #[derive(Clone, Debug, Default)]
 struct Gathered {
     pages: Vec<GatheredPage>,
-    /// Something waits for one of them to be programmed.
-    is_awaited: bool,
+    /// Those of them that something waits for.
+    awaited: Vec<Lpn>,
 }
 
 /// The pages of the buffer that are gathered.
@@ -99,7 +99,7 @@ impl Wordlines {
     /// Something waits for the program of a page, if that is gathered. Returns whether it is.
     fn await_page(&mut self, lpn: Lpn) -> bool {
         let list = self.lists.iter_mut().find(|list| list.pages.iter().any(|page| page.0 == lpn));
-        let found = list.map(|list| list.is_awaited = true).is_some();
+        let found = list.map(|list| list.awaited.push(lpn)).is_some();
         self.any_awaited |= found;
         found
     }
@@ -107,13 +107,17 @@ impl Wordlines {
     /// Something waits for all pages that are gathered.
     fn await_all(&mut self) {
         for list in self.lists.iter_mut().filter(|list| !list.pages.is_empty()) {
-            (list.is_awaited, self.any_awaited) = (true, true);
+            list.awaited = list.pages.iter().map(|page| page.0).collect();
+            self.any_awaited = true;
         }
     }
 
-    /// A page was trimmed.
+    /// A page was trimmed: it is gathered no longer, and nothing waits for it.
     pub(super) fn forget(&mut self, lpn: Lpn) {
-        self.lists.iter_mut().for_each(|list| list.pages.retain(|page| page.0 != lpn));
+        for list in &mut self.lists {
+            list.pages.retain(|page| page.0 != lpn);
+            list.awaited.retain(|&page| page != lpn);
+        }
     }
 
     /// The first page of a list, no longer in it.
@@ -134,7 +138,7 @@ impl Wordlines {
         let Wordlines { lists, wait, .. } = self;
         let due = |list: &Gathered| {
             let since = list.pages.first().map(|page| page.2);
-            since.is_some_and(|since| list.is_awaited || wait.is_some_and(|wait| since + wait <= now))
+            since.is_some_and(|since| !list.awaited.is_empty() || wait.is_some_and(|wait| since + wait <= now))
         };
         let all = (0..lists.len()).filter(|&n| due(&lists[n])).map(|n| PlaneId(n as u16)).collect();
         self.any_awaited = false;
@@ -170,7 +174,7 @@ impl Device {
         let number = wordlines.list_of(plane);
         let list = &mut wordlines.lists[number];
         if list.pages.is_empty() {
-            list.is_awaited = false;
+            list.awaited.clear();
         }
         list.pages.push((lpn, flow, now));
         let is_full = list.pages.len() == wordlines.pages;
