@@ -8,6 +8,9 @@ use super::{
     Service, SuspendAt, Victim,
 };
 
+/// A second, ns: the greatest legal time of the controller for a command or a page of it, of which many may add up.
+const SECOND: u64 = 1_000_000_000;
+
 /// An hour, ns: the greatest legal value of most times.
 pub(super) const HOUR: u64 = 3_600_000_000_000;
 
@@ -105,15 +108,20 @@ impl Config {
             ("bus.data_out_setup_ns", self.bus.data_out_setup),
             ("bus.plane_gap_ns", self.bus.plane_gap),
             ("front.link_latency_ns", self.front.link_latency),
-            ("front.read_command_ns", self.front.controller.command[0]),
-            ("front.write_command_ns", self.front.controller.command[1]),
-            ("front.read_page_ns", self.front.controller.page[0]),
-            ("front.write_page_ns", self.front.controller.page[1]),
             ("buffer.access_ns", self.memory),
             ("ftl.trim_ns", self.unmap.command),
             ("ftl.trim_page_ns", self.unmap.page),
         ] {
             range(key, time.ns(), 0, HOUR)?;
+        }
+        let Controller { command, page, .. } = self.front.controller;
+        for (key, time) in [
+            ("front.read_command_ns", command[0]),
+            ("front.write_command_ns", command[1]),
+            ("front.read_page_ns", page[0]),
+            ("front.write_page_ns", page[1]),
+        ] {
+            range(key, time.ns(), 0, SECOND)?;
         }
         range("bus.mega_transfers", self.bus.mega_transfers as u64, 1, u32::MAX as u64)?;
         range("bus.width_bytes", self.bus.width_bytes as u64, 1, 64)?;
