@@ -68,7 +68,7 @@ fn reckon(config: &Config) {
         let positions = stripe.positions();
         for lpn in [0, 1, config.ftl.logical_pages / 2, config.ftl.logical_pages - 1] {
             let (plane, local) = stripe.home(Lpn(lpn));
-            assert_eq!(local * g.planes() + positions[plane.index()], lpn);
+            assert_eq!(stripe.lpn_of(positions[plane.index()], local), Lpn(lpn));
             assert!(local < g.pages_per_plane(), "a home outside its plane");
         }
     }
@@ -182,16 +182,19 @@ fn config(u: &mut Unstructured) -> Result<Config> {
 }
 
 fn geometry(u: &mut Unstructured) -> Result<Geometry> {
+    // Units of the map in a flash page, and planes of a superblock; rows that are not whole now and then.
+    let slots = if u.ratio(1, 4)? { small(u, 1..=16)? } else { 1 };
+    let whole = if u.ratio(15, 16)? { slots } else { 1 };
     Ok(Geometry {
         channels: small(u, 1..=8)?,
         chips_per_channel: small(u, 1..=8)?,
         dies_per_chip: small(u, 1..=4)?,
         planes_per_die: small(u, 1..=4)?,
         blocks_per_plane: small(u, 16..=4096)?,
-        pages_per_block: small(u, 1..=512)?,
+        pages_per_block: small(u, 1..=512)?.saturating_mul(whole),
         page_bytes: small(u, 1..=32)?.saturating_mul(512),
         metadata_bytes: small(u, 0..=512)?,
-        slots: 1,
+        slots,
         unit: if u.arbitrary()? { UnitKind::Chip } else { UnitKind::Die },
     })
 }
@@ -293,11 +296,14 @@ mod tests {
     #[test]
     fn a_fair_part_of_random_configurations_is_accepted() {
         let mut rng = Pcg32::seed_from_u64(3);
-        let accepted = (0..2_000).filter(|_| {
+        let accepted = (0..2_000).filter_map(|_| {
             let input: Vec<u8> = (0..600).map(|_| rng.random()).collect();
-            config(&mut Unstructured::new(&input)).unwrap().check().is_ok()
+            let config = config(&mut Unstructured::new(&input)).unwrap();
+            config.check().is_ok().then_some(config.geometry.slots)
         });
-        let accepted = accepted.count();
-        assert!((100..1_900).contains(&accepted), "{accepted} of 2,000 accepted");
+        let accepted: Vec<u32> = accepted.collect();
+        assert!((100..1_900).contains(&accepted.len()), "{} of 2,000 accepted", accepted.len());
+        let with_rows = accepted.iter().filter(|slots| **slots > 1).count();
+        assert!(with_rows >= 5, "{with_rows} of {} with rows", accepted.len());
     }
 }
