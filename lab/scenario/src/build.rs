@@ -125,7 +125,8 @@ fn geometry(device: &Device) -> Result<Geometry, KeyError> {
     }
     let rows = rows::over(device, geometry)?;
     if rows.raw_bytes() / u64::from(rows.page_bytes) > u64::from(u32::MAX) - 2 {
-        let message = format!("the device has more than {} units", u32::MAX - 2);
+        let message =
+            format!("the flash would have places for more than {} logical pages; larger units are legal", u32::MAX - 2);
         return Err(KeyError::new("device.ftl.unit_bytes", rows.page_bytes, message));
     }
     Ok(rows)

@@ -54,7 +54,7 @@ const RULES: &[Rule] = &[
     Rule {
         need: Need::OneShot,
         switches: &["nand.one_shot_pages"],
-        is_met: |device| device.nand.one_shot_pages() != 1,
+        is_met: |device| device.nand.one_shot_pages() != 1 || shares_rows(device),
         with: "device.nand.one_shot_pages above 1",
     },
     Rule {
@@ -152,6 +152,13 @@ const RULES: &[Rule] = &[
         with: "device.front.service = \"parallel\"",
     },
 ];
+
+/// Whether a row of the flash has several logical pages (model 0.16): they are gathered as those of a wordline.
+fn shares_rows(device: &Device) -> bool {
+    let is_smaller =
+        device.ftl.unit_bytes.is_some_and(|unit| device.geometry.page_bytes.is_some_and(|page| unit < page));
+    is_smaller || device.ftl.superblock().0 == Superblock::Die
+}
 
 fn has_dies_in_a_unit(device: &Device) -> bool {
     device.geometry.unit == Some(Word(UnitKind::Chip)) && device.geometry.dies_per_chip != Some(1)

@@ -28,6 +28,9 @@ impl Config {
         if self.geometry.slots > 1 {
             self.check_slots()?;
         }
+        if let Some(wait) = nand.one_shot_wait {
+            range("nand.one_shot_wait", wait.ns(), 0, HOUR)?;
+        }
         if pages == 1 {
             return Ok(());
         }
@@ -35,9 +38,6 @@ impl Config {
         if !rows.is_multiple_of(pages) {
             let legal = format!("must be a divisor of geometry.pages_per_block, which is {rows}");
             return Err(error("nand.one_shot_pages", pages, &legal));
-        }
-        if let Some(wait) = nand.one_shot_wait {
-            range("nand.one_shot_wait", wait.ns(), 0, HOUR)?;
         }
         let refuse = |key, value: &str, legal: String| Err(ConfigError { key, value: String::from(value), legal });
         if matches!(nand.program, Latency::ByPage(_)) {
