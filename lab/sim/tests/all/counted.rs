@@ -134,6 +134,18 @@ fn the_figures_of_the_device_are_the_same_with_the_auditor() {
     }
 }
 
+/// Nor does the end of a run depend on it: here the last request completes at the instant of its arrival, at which its program begins too.
+#[test]
+fn the_last_instant_is_the_same_with_the_auditor() {
+    let buffered = "[device]\npreset = \"flin-isca18\"\n[device.buffer]\npages = 8\naccess_ns = 0";
+    let write = "request = [{ at_ns = 0, op = \"write\", pages = [0] }]";
+    for scheduler in ["read-first", "late", "flin", "hos"] {
+        let scenario = scenario(&format!("scheduler = \"{scheduler}\""), buffered, "alone = false", &[write]);
+        let [audited, plain] = [true, false].map(|audit| made(&scenario, audit).schedulers.remove(0).device);
+        assert_eq!(audited, plain, "{scheduler}");
+    }
+}
+
 /// A drive that is always busy is busy for the whole of the counted time, and no longer.
 #[test]
 fn commands_under_way_at_both_ends_count_for_their_part() {

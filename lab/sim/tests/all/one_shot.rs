@@ -83,6 +83,13 @@ fn a_write_with_fua_pads_the_wordline() {
     assert_eq!((done[0], programs(&totals)), (10_000 + wordline(3), (3, Some(0))));
 }
 
+/// A write with FUA whose page is trimmed in the same instant ends with the trim: nothing is padded for it.
+#[test]
+fn a_trimmed_write_with_fua_pads_nothing() {
+    let (done, totals) = ends(&drive(), &[page(0, Write, 5), fua(0, 9), page(0, Trim, 9)]);
+    assert_eq!((done, programs(&totals)), (vec![MEMORY, 0, 0], (0, Some(0))));
+}
+
 /// The instants at which programs begin, and how many pages each has.
 fn begun(config: &Config, asks: &[TestRequest]) -> Vec<(u64, usize)> {
     let mut device = device(config, &recipe("fcfs", &[]));
