@@ -9,7 +9,7 @@ use flashlane_bench::real::{CASES, rows, table};
 /// Which cases run, and what becomes of the table.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Only devices whose names contain one of these words
+    /// Run only devices whose names contain one of these words
     #[arg(value_name = "WORD")]
     words: Vec<String>,
     /// Only the short cases

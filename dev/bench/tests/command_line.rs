@@ -103,7 +103,7 @@ fn no_drive_of_the_short_form_is_worse() {
 }
 
 #[test]
-#[ignore = "nightly: takes a minute"]
+#[ignore = "nightly: all devices at all rates, over a minute of CPU"]
 fn no_drive_is_worse_than_it_was() {
     no_drive_is_worse(&[]);
 }

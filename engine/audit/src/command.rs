@@ -127,7 +127,7 @@ impl Command {
             format!("a {} joined command {number}, a {}.", txn.op.name(), self.op.name())
         });
         let same_page = can.same_page[self.op.index()];
-        // Pages that one array operation of a plane has: of a wordline, whose first comes first, or of a row.
+        // Several pages of a plane in one array operation are those of a wordline, in order, or of one row.
         let together = if self.op == FlashOp::Program { can.wordline } else { geometry.slots };
         let continues = |other: &Member| {
             let is_next = match self.op {

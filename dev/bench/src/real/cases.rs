@@ -1,4 +1,4 @@
-//! What is run: devices, each beside the drive that it is a model of, and the workloads that were measured on that.
+//! What is run: devices, each beside the drive that it models, the workloads that were measured on that drive, and the measured figures.
 
 /// A device beside a drive.
 #[derive(Debug)]
@@ -151,3 +151,26 @@ pub const CASES: &[Case] = &[
     space("P5520 1.92 TB,uniform,1788,", 2_146.0, "cost-benefit", true),
     space("P5520 1.92 TB,zipf 0.8,1788,", 2_146.0, "cost-benefit", false),
 ];
+
+// The measured figures, by their files in `dev/bench/data/real`, whose README names the sources.
+
+/// 4 KiB random reads by depth.
+pub const READS: &str = include_str!("../../data/real/random-reads.csv");
+/// Response times beside steady random writes, and saturated rates.
+pub const WRITES: &str = include_str!("../../data/real/steady-writes.csv");
+/// Peak rates of a client drive, three results each.
+pub const PEAKS: &str = include_str!("../../data/real/peak-rates.csv");
+/// Write amplification by used space and by pattern.
+pub const AMPLIFICATION: &str = include_str!("../../data/real/write-amplification.csv");
+
+/// The figure in `column` of the line of `file` that begins with `start`, such as `980 PRO,8,`.
+///
+/// # Panics
+/// If the file, which is part of this program, has no such line, column or number.
+pub fn measured(file: &str, start: &str, column: &str) -> f64 {
+    let head = file.lines().next().unwrap_or_default();
+    let index = head.split(',').position(|name| name == column).unwrap_or_else(|| panic!("no column {column}"));
+    let line = file.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("no line {start}"));
+    let cell = line.split(',').nth(index).unwrap_or_default();
+    cell.parse().unwrap_or_else(|_| panic!("{start}: {column} is {cell:?}"))
+}

@@ -4,13 +4,11 @@
 //! equal everywhere, and a change of the model that makes a drive worse shows.
 
 mod cases;
-mod data;
 mod play;
 pub mod table;
 
-use cases::{Amplification, Load, Peak, Writes};
+use cases::{Amplification, Load, Peak, Writes, measured};
 pub use cases::{CASES, Case};
-use data::measured;
 use play::{flow, of, run, scenario, times};
 use table::{Kind, Row};
 
@@ -41,9 +39,9 @@ fn reads(case: &Case, depth: u32) -> Result<Vec<Row>, String> {
     let result = run(&scenario(case.device, 0, &flow("reads", &keys))?)?;
     let reads = of(&result, "reads")?.read.as_ref();
     let start = format!("980 PRO,{depth},");
-    let mut cells = pairs(times(reads)?, |column| measured(data::READS, &start, column));
+    let mut cells = pairs(times(reads)?, |column| measured(cases::READS, &start, column));
     let rate = reads.and_then(|reads| reads.own_iops).unwrap_or_default();
-    cells.push([measured(data::READS, &start, "iops"), rate]);
+    cells.push([measured(cases::READS, &start, "iops"), rate]);
     let is_fitted = [1, 8, 128].contains(&depth);
     Ok(vec![Row::new(Kind::Reads, [case.name, &format!("depth {depth}"), "reads, us"], is_fitted, cells)])
 }
@@ -89,7 +87,8 @@ fn beside_writes(case: &Case, writes: &Writes) -> Result<Vec<Row>, String> {
         let (start, probe) = (format!("{},{rate},", writes.drive), of(&result, &format!("probe {rate}"))?);
         let is_fitted = ["10000", "saturated"].contains(&&*rate);
         for (what, stats) in [("read", &probe.read), ("write", &probe.write)] {
-            let cells = pairs(times(stats.as_ref())?, |name| measured(data::WRITES, &start, &format!("{what}_{name}")));
+            let cells =
+                pairs(times(stats.as_ref())?, |name| measured(cases::WRITES, &start, &format!("{what}_{name}")));
             let load = if is_fitted && rate != "10000" { rate.clone() } else { format!("{rate}/s") };
             rows.push(Row::new(Kind::Beside, [case.name, &load, &format!("{what}s, us")], is_fitted, cells));
         }
@@ -98,7 +97,7 @@ fn beside_writes(case: &Case, writes: &Writes) -> Result<Vec<Row>, String> {
         Ok(of(&result, name)?.write.as_ref().and_then(|writes| writes.own_iops).unwrap_or_default())
     });
     let [probe, writers] = rates;
-    let cell = [measured(data::WRITES, &format!("{},saturated,", writes.drive), "writes_per_s"), probe? + writers?];
+    let cell = [measured(cases::WRITES, &format!("{},saturated,", writes.drive), "writes_per_s"), probe? + writers?];
     rows.push(Row::new(Kind::Rates, [case.name, "steady 4 KiB random writes", "a second"], true, vec![cell]));
     Ok(rows)
 }
@@ -112,7 +111,7 @@ fn peak_rate(case: &Case, peak: &Peak) -> Result<Vec<Row>, String> {
     let stats = of(&result, "peak")?.all.as_ref().ok_or("no requests")?;
     let rate = stats.own_iops.unwrap_or_default() * if is_bytes { f64::from(size) / 1e6 } else { 1.0 };
     let start = format!("{},{},", case.name, peak.figure);
-    let mut results = ["first", "second", "third"].map(|column| measured(data::PEAKS, &start, column));
+    let mut results = ["first", "second", "third"].map(|column| measured(cases::PEAKS, &start, column));
     results.sort_by(f64::total_cmp);
     let median = if is_bytes { results[1] / 1e6 } else { results[1] };
     let unit = if is_bytes { "MB/s" } else { "a second" };
@@ -121,7 +120,7 @@ fn peak_rate(case: &Case, peak: &Peak) -> Result<Vec<Row>, String> {
 
 /// Zipf's equilibrium is far from the state at the start, which is that of uniform writes.
 fn amplify(case: &Case, amplification: &Amplification) -> Result<Vec<Row>, String> {
-    let figure = |column| measured(data::AMPLIFICATION, amplification.line, column);
+    let figure = |column| measured(cases::AMPLIFICATION, amplification.line, column);
     let device = case.device.replace("VICTIM", amplification.victim);
     let (_, raw) = play::bytes(&scenario(&device, 0, &flow("x", "requests = 1"))?)?;
     let used = (figure("used_gib") / amplification.raw_gib * raw as f64) as u64 / 4096 * 4096;

@@ -1,4 +1,4 @@
-//! A device under a workload, and what of it is compared: one scenario, run through the library.
+//! Runs a device under a workload through the library, and returns the figures that are compared.
 
 use flashlane_report::metrics::Bucket;
 use flashlane_report::results::{FlowStats, ResponseStats, SchedulerResult};
@@ -10,17 +10,17 @@ pub fn flow(name: &str, keys: &str) -> String {
     format!("[[flow]]\nname = \"{name}\"\nrange = \"all\"\nsynthetic = {{ {keys} }}\n")
 }
 
-/// The scenario of a device file and flows, of whose requests the first `warm_up` each are not measured.
+/// A scenario of a device and flows, both as text. The first `warm_up` requests of each flow are not measured.
 ///
 /// # Errors
-/// A file that is none.
+/// Text that is no legal scenario.
 pub fn scenario(device: &str, warm_up: u64, flows: &str) -> Result<Scenario, String> {
     let text = format!("{device}\n[run]\nalone = false\nwarm_up_requests = {warm_up}\n{flows}");
     Scenario::parse("real", text).map_err(|error| error.to_string())
 }
 
-/// Makes the drive of `scenario` so many times smaller: its blocks have fewer pages, and are erased in as much less time, so that erases
-/// take the share of the time that they take on the whole drive.
+/// Divides the size of the drive of `scenario` by `scale`. Its blocks get fewer pages, and an erase takes less time in the same proportion, so
+/// that erases take the same share of the time as on the whole drive.
 ///
 /// # Errors
 /// Blocks that cannot be made so small.

@@ -92,6 +92,14 @@ pub fn admissions_and_completions() -> Vec<Breach> {
         }),
         (Rule::UnmappedRead, two_units(), |c| c.config.unmap.reads = UnmappedReads::Memory),
         (Rule::Durable, flushed(), |c| c.change(1, completed, |s| s.at = Time::from_ns(100_000))),
+        (Rule::Leftover, write_read(), |c| c.leave_out(1, completed)),
+        (Rule::Leftover, collect(), |c| c.queue(900_000_000, 99, Requester::Buffer, FlashOp::Read, 5, 0)),
+    ]
+}
+
+/// Rules about commands that are served one at a time.
+pub fn serial_service() -> Vec<Breach> {
+    vec![
         (Rule::CompleteTime, in_series(), |c| c.change(1, completed, |s| late(s, 1))),
         (Rule::CompleteTime, in_series(), |c| c.change(3, completed, |s| late(s, 1))),
         (Rule::CompleteTime, in_series(), |c| serve(c, 1, Charge::FreeAware)),
@@ -112,8 +120,6 @@ pub fn admissions_and_completions() -> Vec<Breach> {
         }),
         (Rule::SerialEvict, in_series(), |c| c.push(900_000, Event::Evicted { lpn: Lpn(2) })),
         (Rule::SerialEvict, write(), |c| c.push(900_000, Event::Evicted { lpn: Lpn(2) })),
-        (Rule::Leftover, write_read(), |c| c.leave_out(1, completed)),
-        (Rule::Leftover, collect(), |c| c.queue(900_000_000, 99, Requester::Buffer, FlashOp::Read, 5, 0)),
     ]
 }
 
@@ -319,6 +325,32 @@ pub fn writes_and_reads() -> Vec<Breach> {
             c.put_after(dispatched, |e| matches!(e, Event::Queued { txn: 2, .. }));
         }),
         (Rule::ReadHazard, waits_for_space(true), |c| *c = waits_for_space(false)),
+        (Rule::OldestFirst, served_in_turn(true), |c| *c = served_in_turn(false)),
+        (Rule::OldestFirst, served_in_turn(true), |c| *c = read_out_of_turn()),
+        (Rule::OldestFirst, read_goes_on(true), |c| *c = read_goes_on(false)),
+        (Rule::FlushTime, idle_flush(), |c| c.change(0, completed, |s| s.at = Time::from_ns(500))),
+        (Rule::CompleteTime, trimmed_while_it_waits(), |c| {
+            c.change(0, |e| matches!(e, Event::Completed { request: RequestId(2) }), |s| s.at = Time::from_ns(3_000));
+        }),
+        (Rule::TrimDrops, trimmed_while_it_waits(), |c| {
+            edit!(c, 0, |e| matches!(e, Event::PageDropped { .. }), Event::PageDropped { lpn, .. } => *lpn = Lpn(2));
+        }),
+        (Rule::Slack, write(), |c| {
+            let wrapped = Duration::from_ns(0u64.wrapping_sub(5));
+            edit!(c, 0, dispatched, Event::Dispatched { slack, .. } => *slack = wrapped);
+        }),
+        (Rule::EstimateWaiting, estimated_write(), |c| {
+            c.put_after(estimated, dispatched);
+        }),
+        (Rule::SlackShrinks, estimated_write(), |c| {
+            edit!(c, 0, dispatched, Event::Dispatched { slack, .. } => *slack = Duration::from_ns(6));
+        }),
+    ]
+}
+
+/// Rules about entries of the map and translation pages.
+pub fn entries_of_the_map() -> Vec<Breach> {
+    vec![
         (Rule::EntryFirst, read_entry(), |c| {
             edit!(c, 0, queued, Event::Queued { lpn, .. } => *lpn = Lpn(257));
         }),
@@ -344,26 +376,6 @@ pub fn writes_and_reads() -> Vec<Breach> {
             let at = c.events.last().expect("events").at.ns();
             c.queue(at, 9, Requester::Mapping, FlashOp::Program, 256, 0);
             c.program(at, 9, 9, 256, (0, 0));
-        }),
-        (Rule::OldestFirst, served_in_turn(true), |c| *c = served_in_turn(false)),
-        (Rule::OldestFirst, served_in_turn(true), |c| *c = read_out_of_turn()),
-        (Rule::OldestFirst, read_goes_on(true), |c| *c = read_goes_on(false)),
-        (Rule::FlushTime, idle_flush(), |c| c.change(0, completed, |s| s.at = Time::from_ns(500))),
-        (Rule::CompleteTime, trimmed_while_it_waits(), |c| {
-            c.change(0, |e| matches!(e, Event::Completed { request: RequestId(2) }), |s| s.at = Time::from_ns(3_000));
-        }),
-        (Rule::TrimDrops, trimmed_while_it_waits(), |c| {
-            edit!(c, 0, |e| matches!(e, Event::PageDropped { .. }), Event::PageDropped { lpn, .. } => *lpn = Lpn(2));
-        }),
-        (Rule::Slack, write(), |c| {
-            let wrapped = Duration::from_ns(0u64.wrapping_sub(5));
-            edit!(c, 0, dispatched, Event::Dispatched { slack, .. } => *slack = wrapped);
-        }),
-        (Rule::EstimateWaiting, estimated_write(), |c| {
-            c.put_after(estimated, dispatched);
-        }),
-        (Rule::SlackShrinks, estimated_write(), |c| {
-            edit!(c, 0, dispatched, Event::Dispatched { slack, .. } => *slack = Duration::from_ns(6));
         }),
     ]
 }

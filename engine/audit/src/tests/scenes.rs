@@ -232,9 +232,8 @@ pub fn two_units() -> Case {
     case
 }
 
-/// A program of a request is paused after `spent` of its array time, `inner` is done for the buffer on the same
-/// plane, and the program goes on.
-pub fn pause(spent: u64, inner: FlashOp) -> Case {
+/// The program of a request is in its array phase from `X` on.
+fn program_begins() -> Case {
     let mut case = Case::new();
     case.submit(0, 1, Op::Write, 1);
     case.queue(0, 1, Requester::Request(1), FlashOp::Program, 0, 0);
@@ -242,6 +241,13 @@ pub fn pause(spent: u64, inner: FlashOp) -> Case {
     case.map(0, 0, 0, 0);
     case.bus(0, 0, 0, X);
     case.array(X, 0, 0, PROGRAM);
+    case
+}
+
+/// A program of a request is paused after `spent` of its array time, `inner` is done for the buffer on the same
+/// plane, and the program goes on.
+pub fn pause(spent: u64, inner: FlashOp) -> Case {
+    let mut case = program_begins();
     case.queue(X, 2, Requester::Buffer, inner, 5, 0);
     let (at, left) = (X + spent, PROGRAM - spent);
     case.push(at, Event::Paused { unit: UnitId(0), command: 0, remaining: Duration::from_ns(left) });
@@ -259,15 +265,9 @@ pub fn pause(spent: u64, inner: FlashOp) -> Case {
 
 /// A program that is paused after one iteration, and again when it has gone on for `gap` ns.
 pub fn paused_again(gap: u64) -> Case {
-    let mut case = Case::new();
+    let mut case = program_begins();
     case.config.nand.suspend_limit = 2;
     case.config.nand.suspend_min = Duration::from_ns(gap);
-    case.submit(0, 1, Op::Write, 1);
-    case.queue(0, 1, Requester::Request(1), FlashOp::Program, 0, 0);
-    case.dispatch(0, 1, 0, 0, 0);
-    case.map(0, 0, 0, 0);
-    case.bus(0, 0, 0, X);
-    case.array(X, 0, 0, PROGRAM);
     let (mut from, mut left, mut paused) = (X, PROGRAM, 0);
     for (read, works) in [(2, ITERATION), (3, gap)] {
         case.queue(from, read, Requester::Buffer, FlashOp::Read, 5, 0);

@@ -14,8 +14,10 @@ pub type Breach = (Rule, Case, fn(&mut Case));
 fn every_rule_has_a_stream_that_breaks_it_alone() {
     let mut rows = host_rows::requests();
     rows.extend(host_rows::admissions_and_completions());
+    rows.extend(host_rows::serial_service());
     rows.extend(host_rows::transactions());
     rows.extend(host_rows::writes_and_reads());
+    rows.extend(host_rows::entries_of_the_map());
     rows.extend(flash_rows::commands());
     rows.extend(flash_rows::phases());
     rows.extend(flash_rows::pauses());

@@ -88,6 +88,12 @@ fn sample_chip(board: &mut Board, die: &mut impl FnMut(u64) -> u64) -> (u64, u64
     ([0, left, 500 + paused, left + 500 + paused][kind as usize], kind)
 }
 
+/// How many times as long as alone a transaction takes that is dispatched now.
+fn slowdown(board: &Board, txn: &Transaction) -> Float {
+    let shared = (board.now - txn.enqueued).ns() + board.facts.service_of(txn).ns();
+    shared as Float / txn.isolated_latency.ns() as Float
+}
+
 /// Stage 1 equals the plain model: reads of many lengths, of flows of low and high intensity, with a busy, a paused or an idle
 /// chip. What is before the region counts: the service of low intensity before that of high intensity, and the chip's.
 #[test]
@@ -117,10 +123,8 @@ fn stage_1_equals_the_plain_model() {
                 continue;
             }
             let txn = board.txn(gone);
-            let shared = (board.now - txn.enqueued).ns() + board.facts.service_of(txn).ns();
             let record = &mut departed[txn.flow.index()];
-            (record.count, record.sum) =
-                (record.count + 1, record.sum + shared as Float / txn.isolated_latency.ns() as Float);
+            (record.count, record.sum) = (record.count + 1, record.sum + slowdown(&board, txn));
             leave(&mut board, &mut fair, gone);
             continue;
         }

@@ -352,6 +352,37 @@ fn saturation_bandwidth_of_the_flin_device() {
     assert!(widened > 1.6e9 && widened <= bound * 1.0001);
 }
 
+/// Write amplification of uniform writes of a page on one plane, after the first `warm_up` of `writes`, and what the balance equations say of it.
+pub fn amplification_beside_greedy(config: &Config, warm_up: u64, writes: u64) -> (f64, f64) {
+    let live = config.ftl.logical_pages;
+    let (mut device, mut rng) = (device(config, &recipe("fcfs", &[])), Pcg64Mcg::new(61));
+    let (mut before, mut free) = (device.totals(), 0u64);
+    for i in 0..writes {
+        if i == warm_up {
+            before = device.totals();
+        }
+        let now = device.now().ns();
+        submit(&mut device, i, now, Write, Extent::Pages(&[Lpn(rng.next_u32() % live)]));
+        while device.completions().is_empty() {
+            let next = device.next_event();
+            device.advance(next);
+        }
+        device.completions().clear();
+        free += u64::from(device.board().planes[0].free_blocks) * u64::from(i >= warm_up);
+    }
+    let after = device.totals();
+    let user = (after.user_programs - before.user_programs) as f64;
+    let moved = (after.gc_programs - before.gc_programs) as f64;
+    let pool = Pool {
+        blocks: config.geometry.blocks_per_plane.into(),
+        pages_per_block: config.geometry.pages_per_block,
+        live_pages: live.into(),
+        free_blocks: free as f64 / (writes - warm_up) as f64,
+        open_blocks: 1.0 + f64::from(u8::from(config.gc.separate_frontier)),
+    };
+    ((user + moved) / user, greedy(&pool).expect("spare space").write_amplification)
+}
+
 #[test]
 fn write_amplification_of_greedy_collection() {
     let (blocks, pages) = (512u32, 64u32);
@@ -365,38 +396,10 @@ fn write_amplification_of_greedy_collection() {
         config.ftl.logical_pages = (f64::from(blocks * pages) * share) as u32;
         config.gc.start_blocks = 4;
         config.precondition = state;
-        let live = config.ftl.logical_pages;
-        let mut device = device(&config, &recipe("fcfs", &[]));
-        let mut rng = Pcg64Mcg::new(61);
+        let live = u64::from(config.ftl.logical_pages);
         // The replayed state needs no warm-up: replaying was one.
-        let warm_up = if state == replayed { 0 } else { 3 * u64::from(live) };
-        let writes = warm_up + 5 * u64::from(live);
-        let (mut before, mut free) = (device.totals(), 0u64);
-        for i in 0..writes {
-            if i == warm_up {
-                before = device.totals();
-            }
-            let now = device.now().ns();
-            submit(&mut device, i, now, Write, Extent::Pages(&[Lpn(rng.next_u32() % live)]));
-            while device.completions().is_empty() {
-                let next = device.next_event();
-                device.advance(next);
-            }
-            device.completions().clear();
-            free += u64::from(device.board().planes[0].free_blocks) * u64::from(i >= warm_up);
-        }
-        let (after, counted) = (device.totals(), (writes - warm_up) as f64);
-        let user = (after.user_programs - before.user_programs) as f64;
-        let moved = (after.gc_programs - before.gc_programs) as f64;
-        let pool = Pool {
-            blocks: blocks.into(),
-            pages_per_block: pages,
-            live_pages: live.into(),
-            free_blocks: free as f64 / counted,
-            open_blocks: 2.0,
-        };
-        let theory = greedy(&pool).expect("spare space").write_amplification;
-        let measured = (user + moved) / user;
+        let warm_up = if state == replayed { 0 } else { 3 * live };
+        let (measured, theory) = amplification_beside_greedy(&config, warm_up, warm_up + 5 * live);
         println!("share {share}, {state:?}: write amplification {measured:.4}, theory {theory:.4}");
         assert!((measured / theory - 1.0).abs() < 0.05, "share {share}, {state:?}: {measured} against {theory}");
     }

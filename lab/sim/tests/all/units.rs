@@ -1,15 +1,14 @@
 //! Units of the map below a page, rows and superblocks (model 0.16): exact scenes, and rows of one page beside wordlines.
 
+use crate::closed_form::amplification_beside_greedy;
 use crate::common::play::{self, Mix, TestRequest, ends_under, flush, page};
 use crate::common::{atomic, device, drain, one_plane, recipe, table1};
-use crate::theory::collection::{Pool, greedy};
 use flashlane_core::Op::{Read, Trim, Write};
 use flashlane_core::event::{Event, Stamped};
 use flashlane_core::{Duration, Time};
 use flashlane_scenario::Scenario;
 use flashlane_sched::catalogue::{Question, Recipe, schedulers};
 use flashlane_ssd::config::{Buffer, Config, Latency, PageTimes, Precondition};
-use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
 /// Array times, bus time of a logical page, ns.
@@ -175,38 +174,10 @@ fn write_amplification_of_superblocks() {
         );
         let scenario = Scenario::parse("s.toml", text).expect("a good scenario");
         let config = scenario.device_config().expect("a good device");
-        let (blocks, pages, live) = (512, config.geometry.pages_per_block, config.ftl.logical_pages);
-        assert_eq!((config.geometry.planes(), pages, config.geometry.slots), (1, 1024, 4));
-        let (mut device, mut rng) = (device(&config, &recipe("fcfs", &[])), Pcg64Mcg::new(61));
-        let (warm_up, writes) = (3 * u64::from(live) / 2, 3 * u64::from(live));
-        let (mut before, mut free) = (device.totals(), 0u64);
-        for i in 0..writes {
-            if i == warm_up {
-                before = device.totals();
-            }
-            let now = device.now().ns();
-            play::hand_over(&mut device, i, &page(now, Write, (rng.next_u32() % live).into()));
-            while device.completions().is_empty() {
-                let next = device.next_event();
-                device.advance(next);
-            }
-            device.completions().clear();
-            free += u64::from(device.board().planes[0].free_blocks) * u64::from(i >= warm_up);
-        }
-        let (after, counted) = (device.totals(), (writes - warm_up) as f64);
-        let user = (after.user_programs - before.user_programs) as f64;
-        let moved = (after.gc_programs - before.gc_programs) as f64;
-        let pads = after.padded.unwrap_or(0) - before.padded.unwrap_or(0);
-        let pool = Pool {
-            blocks: blocks.into(),
-            pages_per_block: pages,
-            live_pages: live.into(),
-            free_blocks: free as f64 / counted,
-            open_blocks: 1.0 + f64::from(u8::from(config.gc.separate_frontier)),
-        };
-        let theory = greedy(&pool).expect("spare space").write_amplification;
-        let measured = (user + moved) / user;
-        println!("share {share}: write amplification {measured:.4}, theory {theory:.4}, {pads} pads to {user} writes");
+        let live = u64::from(config.ftl.logical_pages);
+        assert_eq!((config.geometry.planes(), config.geometry.pages_per_block, config.geometry.slots), (1, 1024, 4));
+        let (measured, theory) = amplification_beside_greedy(&config, 3 * live / 2, 3 * live);
+        println!("share {share}: write amplification {measured:.4}, theory {theory:.4}");
         assert!((measured / theory - 1.0).abs() < 0.03, "share {share}: {measured} against {theory}");
     }
 }
