@@ -44,6 +44,22 @@ choices! {
 }
 
 impl Geometry {
+    /// One plane of eight blocks of eight pages of 4,096 bytes, for tests.
+    pub const fn plain() -> Geometry {
+        Geometry {
+            channels: 1,
+            chips_per_channel: 1,
+            dies_per_chip: 1,
+            planes_per_die: 1,
+            blocks_per_plane: 8,
+            pages_per_block: 8,
+            page_bytes: 4096,
+            metadata_bytes: 0,
+            slots: 1,
+            unit: UnitKind::Chip,
+        }
+    }
+
     /// Units on one channel.
     pub const fn units_per_channel(&self) -> u32 {
         match self.unit {

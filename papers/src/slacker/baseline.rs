@@ -225,24 +225,12 @@ pub fn table_size(_: &Runner<'_>) -> Result<Measurements, RunError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashlane_core::geometry::UnitKind;
     use flashlane_core::transaction::FlashOp;
     use flashlane_core::{FlowId, PlaneId, Time, UnitId};
 
     #[test]
     fn queue_lengths_are_sampled_between_events() {
-        let geometry = Geometry {
-            channels: 2,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 1,
-            blocks_per_plane: 8,
-            pages_per_block: 8,
-            page_bytes: 4_096,
-            metadata_bytes: 0,
-            slots: 1,
-            unit: UnitKind::Chip,
-        };
+        let geometry = Geometry { channels: 2, ..Geometry::plain() };
         let mut lengths = QueueLengths::new(geometry, 0, 3 * STEP_NS);
         let queued = |at: u64, txn: u64, owner: Owner| Stamped {
             at: Time::from_ns(at),

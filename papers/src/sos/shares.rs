@@ -120,25 +120,13 @@ impl Counter for Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashlane_core::geometry::UnitKind;
     use flashlane_core::{Duration, FlowId, PlaneId, RequestId, UnitId};
 
     /// Two chips; writes a and b of page 0 and c of page 1 on the first: a runs, b waits while the second chip is idle, c comes and
     /// goes while both are busy.
     #[test]
     fn writes_are_counted_once_each() {
-        let geometry = Geometry {
-            channels: 2,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 1,
-            blocks_per_plane: 8,
-            pages_per_block: 8,
-            page_bytes: 4_096,
-            metadata_bytes: 0,
-            slots: 1,
-            unit: UnitKind::Chip,
-        };
+        let geometry = Geometry { channels: 2, ..Geometry::plain() };
         let mut shares = Shares::new(geometry);
         let mut event = |at: u64, event: Event| shares.observe(&Stamped { at: Time::from_ns(at), event });
         let queued = |txn: u64, op, lpn: u32, plane: u16| Event::Queued {

@@ -7,23 +7,18 @@ use alloc::vec::Vec;
 
 use flashlane_core::board::{Board, Command, Facts, Service};
 use flashlane_core::decide::{Group, PageWrite, Pick, Scope};
-use flashlane_core::geometry::{Geometry, UnitKind};
+use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Duration, Lpn, PlaneId, QueueId, Time, Transaction, TxnId, UnitId};
 
 /// One chip of `dies` dies with `planes` planes each.
 pub(crate) fn board(dies: u32, planes: u32) -> Board {
     let geometry = Geometry {
-        channels: 1,
-        chips_per_channel: 1,
         dies_per_chip: dies,
         planes_per_die: planes,
         blocks_per_plane: 16,
         pages_per_block: 16,
-        page_bytes: 4096,
-        metadata_bytes: 0,
-        slots: 1,
-        unit: UnitKind::Chip,
+        ..Geometry::plain()
     };
     let us = Duration::from_us;
     let facts = Facts {

@@ -315,21 +315,10 @@ pub(super) fn report_queued(id: TxnId, state: &mut State) {
 mod tests {
     use super::*;
     use flashlane_core::board::Facts;
-    use flashlane_core::geometry::{Geometry, UnitKind};
+    use flashlane_core::geometry::Geometry;
     use flashlane_core::transaction::held;
 
-    const GEOMETRY: Geometry = Geometry {
-        channels: 1,
-        chips_per_channel: 1,
-        dies_per_chip: 1,
-        planes_per_die: 1,
-        blocks_per_plane: 8,
-        pages_per_block: 8,
-        page_bytes: 4096,
-        metadata_bytes: 0,
-        slots: 1,
-        unit: UnitKind::Chip,
-    };
+    const GEOMETRY: Geometry = Geometry::plain();
 
     /// A program that is held for two reasons.
     fn held_twice() -> (State, TxnId) {

@@ -15,10 +15,8 @@ fn geometry(channels: u32, chips: u32, dies: u32) -> Geometry {
         planes_per_die: 2,
         blocks_per_plane: 4,
         pages_per_block: 4,
-        page_bytes: 4_096,
-        metadata_bytes: 0,
-        slots: 1,
         unit: UnitKind::Die,
+        ..Geometry::plain()
     }
 }
 

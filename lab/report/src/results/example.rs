@@ -116,18 +116,8 @@ pub(super) fn example() -> Summary {
 
 /// What four dies did in a run of some milliseconds: programs one after another, every third for a collection, and reads between them.
 pub(super) fn activity(seed: u64) -> Activity {
-    let geometry = Geometry {
-        channels: 2,
-        chips_per_channel: 2,
-        dies_per_chip: 1,
-        planes_per_die: 2,
-        blocks_per_plane: 8,
-        pages_per_block: 8,
-        page_bytes: 4_096,
-        metadata_bytes: 0,
-        slots: 1,
-        unit: UnitKind::Die,
-    };
+    let geometry =
+        Geometry { channels: 2, chips_per_channel: 2, planes_per_die: 2, unit: UnitKind::Die, ..Geometry::plain() };
     let mut activity = Activity::new(geometry);
     let plane = |i: u64| PlaneId((i * 7 % 8) as u16);
     for i in 0..400u64 {

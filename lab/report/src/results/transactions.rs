@@ -126,22 +126,11 @@ impl TransactionLog {
 mod tests {
     use super::*;
     use flashlane_core::Owner;
-    use flashlane_core::geometry::{Place, UnitKind};
+    use flashlane_core::geometry::Place;
     use flashlane_core::{FlowId, Lpn, RequestId, UnitId};
 
     fn geometry() -> Geometry {
-        Geometry {
-            channels: 2,
-            chips_per_channel: 2,
-            dies_per_chip: 2,
-            planes_per_die: 2,
-            blocks_per_plane: 8,
-            pages_per_block: 8,
-            page_bytes: 4_096,
-            metadata_bytes: 0,
-            slots: 1,
-            unit: UnitKind::Chip,
-        }
+        Geometry { channels: 2, chips_per_channel: 2, dies_per_chip: 2, planes_per_die: 2, ..Geometry::plain() }
     }
 
     fn queued(at: u64, txn: u64, request: Option<u64>, op: FlashOp, owner: Owner) -> Stamped {

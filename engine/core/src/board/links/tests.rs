@@ -11,16 +11,11 @@ use flashlane_testing::Random;
 /// A board with one unit of `slots` planes.
 fn board(slots: u32) -> Board {
     let geometry = Geometry {
-        channels: 1,
-        chips_per_channel: 1,
-        dies_per_chip: 1,
         planes_per_die: slots,
         blocks_per_plane: 4,
         pages_per_block: 4,
-        page_bytes: 4096,
-        metadata_bytes: 0,
-        slots: 1,
         unit: UnitKind::Die,
+        ..Geometry::plain()
     };
     Board::new(Facts::plain(geometry), 1)
 }

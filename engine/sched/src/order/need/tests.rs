@@ -7,7 +7,7 @@ use alloc::string::ToString;
 use alloc::vec;
 use flashlane_core::board::Facts;
 use flashlane_core::decide::Scheduler;
-use flashlane_core::geometry::{Geometry, UnitKind};
+use flashlane_core::geometry::Geometry;
 use flashlane_core::{PlaneId, Transaction, UnitId};
 use flashlane_testing::Random;
 
@@ -20,18 +20,7 @@ fn scheduler() -> Scheduler {
 
 /// A board of `chips` chips and `priorities` priorities in which a read takes a cycle and a program four, and transfers take no time.
 fn board(chips: u32, priorities: u8) -> Board {
-    let geometry = Geometry {
-        channels: chips,
-        chips_per_channel: 1,
-        dies_per_chip: 1,
-        planes_per_die: 1,
-        blocks_per_plane: 16,
-        pages_per_block: 16,
-        page_bytes: 4096,
-        metadata_bytes: 0,
-        slots: 1,
-        unit: UnitKind::Chip,
-    };
+    let geometry = Geometry { channels: chips, blocks_per_plane: 16, pages_per_block: 16, ..Geometry::plain() };
     let cycles = |n| Duration::from_ns(n * CYCLE);
     let facts = Facts {
         priorities,

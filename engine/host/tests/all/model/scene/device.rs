@@ -14,14 +14,10 @@ pub fn geometry(channels: u32, chips_per_channel: u32) -> Geometry {
     Geometry {
         channels,
         chips_per_channel,
-        dies_per_chip: 1,
-        planes_per_die: 1,
         blocks_per_plane: 16,
         pages_per_block: 16,
-        page_bytes: 4096,
-        metadata_bytes: 0,
-        slots: 1,
         unit: UnitKind::Die,
+        ..Geometry::plain()
     }
 }
 
