@@ -318,6 +318,7 @@ impl<T: Value> LpnTable<T> {
 mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
+    use flashlane_testing::Random;
 
     #[test]
     fn each_mark_is_taken_once_and_in_order_of_units() {
@@ -340,9 +341,9 @@ mod tests {
     fn agrees_with_a_tree() {
         let mut table = LpnTable::default();
         let mut tree: BTreeMap<u32, u32> = BTreeMap::new();
-        let mut x: u64 = 1;
+        let mut random = Random(1);
         for step in 0..200_000u32 {
-            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let x = random.bits();
             let key = (x >> 33) as u32 % 700 * if step % 2 == 0 { 1 } else { 1 << 20 };
             if x >> 60 < 8 {
                 let old = table.insert(Lpn(key), TxnId(step));

@@ -431,16 +431,14 @@ impl OlderReads {
 mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
+    use flashlane_testing::Random;
 
     /// Compares with a list for each page, while reads come, end and no longer follow their page.
     #[test]
     fn the_reads_of_a_page_are_those_that_follow_it() {
         let (mut reads, mut plain) = (OlderReads::new(), BTreeMap::<u32, Vec<TxnId>>::new());
-        let mut x: u64 = 11;
-        let mut sample = |below: usize| {
-            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (x >> 33) as usize % below
-        };
+        let mut random = Random(11);
+        let mut sample = |below: usize| random.below(below as u64) as usize;
         let mut free: Vec<TxnId> = (0..300).map(TxnId).collect();
         let mut taken = 0;
         for _ in 0..50_000 {

@@ -508,16 +508,17 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
     use flashlane_core::min_tree::NEVER;
+    use flashlane_testing::Random;
 
     /// Compares with a list sorted after each change, for many lengths.
     #[test]
     fn entries_are_in_the_order_of_a_sorted_list() {
-        let mut x: u64 = 7;
+        let mut random = Random(7);
         for (units, behind) in [1, 2, 4, 5, 6, 16, 64].into_iter().flat_map(|units| [(units, false), (units, true)]) {
             let mut list = Instants::empty();
             let mut plain: Vec<(u64, bool, usize, usize)> = Vec::new();
             for age in 0..5_000 {
-                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let x = random.bits();
                 let (way, at, late) = ((x >> 40) as usize % units, (x >> 50) % 32, x >> 63 == 1);
                 if let Some(place) = plain.iter().position(|entry| entry.3 == way) {
                     if late {

@@ -127,15 +127,16 @@ pub(crate) fn crossing_ns(bytes: u64, rate: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_testing::Random;
 
     /// Compares with a division of 128 bits, on both sides of the products that 64 bits hold.
     #[test]
     fn crossing_takes_what_a_wide_division_says() {
-        let mut x: u64 = 9;
+        let mut random = Random(9);
         let mut narrow = 0;
         for _ in 0..50_000 {
             let mut sample = || {
-                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let x = random.bits();
                 x.rotate_left(32) >> (x >> 58)
             };
             let (bytes, rate) = (sample() >> 20, sample() >> 24);

@@ -453,17 +453,18 @@ impl PageFlows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_testing::Random;
 
     /// Includes blocks that begin or end inside a 64-bit word.
     #[test]
     fn valid_pages_are_those_whose_bits_are_set() {
         for pages in [1, 5, 24, 64, 96, 200] {
             let blocks = 7;
-            let mut x: u64 = 3;
+            let mut random = Random(3);
             let words_per_plane = (pages as usize * blocks).div_ceil(64);
             let mut bits = vec![0; 2 * words_per_plane];
             for word in &mut bits {
-                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let x = random.bits();
                 *word = x ^ x >> 32;
             }
             let validity = Validity { bits, words_per_plane, pages };
@@ -481,7 +482,7 @@ mod tests {
         for pages in [1, 63, 64, 65, 64 * 64, 64 * 64 + 1, 20_000] {
             let mut entries = vec![0u32; pages as usize];
             let mut noted = WrittenGroups::new(pages);
-            let mut x: u64 = pages.into();
+            let mut random = Random(pages.into());
             for _ in 0..12 {
                 let rebuilt = WrittenGroups::of(&entries);
                 for (lpn, group) in (0..pages).zip((0..pages).map(|lpn| lpn / GROUP)) {
@@ -490,9 +491,8 @@ mod tests {
                         entries[first..entries.len().min(first + GROUP as usize)].iter().any(|&entry| entry > 0);
                     assert_eq!([noted.has(Lpn(lpn)), rebuilt.has(Lpn(lpn))], [plain; 2], "page {lpn} of {pages}");
                 }
-                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                let lpn = (x >> 33) as u32 % pages;
-                entries[lpn as usize] = 1 + (x >> 40) as u32;
+                let lpn = random.below(pages.into()) as u32;
+                entries[lpn as usize] = 1 + lpn;
                 noted.add(Lpn(lpn));
             }
         }

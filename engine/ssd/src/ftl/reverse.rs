@@ -94,21 +94,11 @@ mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
     use flashlane_core::geometry::UnitKind;
+    use flashlane_testing::Random;
 
     /// A drive of two planes.
     fn two_planes(blocks_per_plane: u32, pages_per_block: u32) -> Geometry {
-        Geometry {
-            channels: 1,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 2,
-            blocks_per_plane,
-            pages_per_block,
-            page_bytes: 4096,
-            metadata_bytes: 0,
-            slots: 1,
-            unit: UnitKind::Die,
-        }
+        Geometry { planes_per_die: 2, blocks_per_plane, pages_per_block, unit: UnitKind::Die, ..Geometry::plain() }
     }
 
     /// Compares with a plain map; blocks are opened in any order, some several times.
@@ -117,11 +107,8 @@ mod tests {
         for pages_per_block in [1, 6, 64] {
             let mut reverse = Reverse::new(&two_planes(5, pages_per_block));
             let mut plain = BTreeMap::new();
-            let mut x: u64 = 5;
-            let mut sample = |below: u32| {
-                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                (x >> 33) as u32 % below
-            };
+            let mut random = Random(5);
+            let mut sample = |below: u32| random.below(below.into()) as u32;
             for _ in 0..30 * pages_per_block {
                 let (plane, block, page, lpn) =
                     (PlaneId(sample(2) as u16), sample(5), sample(pages_per_block), sample(1000));

@@ -99,6 +99,7 @@ pub(crate) fn directory_bytes(pages: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashlane_testing::Random;
 
     /// Compares with one entry after the other, on drives whose last segment is not full.
     #[test]
@@ -106,10 +107,9 @@ mod tests {
         for pages in [1, 15, 16, 17, 1_000] {
             let (mut segments, mut plain) = (Segments::sparse(pages), vec![0u32; pages as usize]);
             let mut table = vec![0u32; segments.places()];
-            let mut x: u64 = pages.into();
+            let mut random = Random(pages.into());
             for value in 1..200 {
-                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                let lpn = (x >> 33) as u32 % pages;
+                let lpn = random.below(pages.into()) as u32;
                 table[segments.place_to_write(Lpn(lpn))] = value;
                 plain[lpn as usize] = value;
                 let read = (0..pages).map(|lpn| table[segments.place(Lpn(lpn))]);

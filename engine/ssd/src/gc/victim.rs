@@ -255,6 +255,7 @@ fn sample(rng: &mut Pcg64Mcg, blocks: usize, candidate: impl Fn(u32) -> bool) ->
 mod tests {
     use super::*;
     use alloc::vec;
+    use flashlane_testing::Random;
 
     #[test]
     fn a_block_is_pinned_until_its_last_read_has_ended() {
@@ -276,34 +277,30 @@ mod tests {
     /// Compares with a scan of all blocks, while blocks are filled, lose pages, are emptied and erased.
     #[test]
     fn greedy_takes_the_first_of_the_emptiest() {
-        let mut x: u64 = 9;
-        let mut sample = |below: u64| {
-            x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (x >> 33) % below
-        };
+        let mut random = Random(9);
         for blocks in [1, 2, 63, 64, 65, 137, 400] {
             for pages in [1, 3, 200, 32_768] {
                 let mut states = vec![Block::Free; blocks];
                 let mut valid = vec![0; blocks];
                 let mut minima = GroupMinima::new(blocks);
                 for turn in 0..3 * blocks {
-                    let b = sample(blocks as u64) as usize;
+                    let b = random.below(blocks as u64) as usize;
                     states[b] = match states[b] {
                         Block::Free => Block::Open,
                         Block::Open => Block::Sealed,
-                        Block::Sealed if valid[b] > 0 && sample(8) > 0 => Block::Sealed,
+                        Block::Sealed if valid[b] > 0 && random.below(8) > 0 => Block::Sealed,
                         Block::Sealed => Block::Victim,
                         Block::Victim | Block::Slc => Block::Free,
                     };
                     match states[b] {
                         Block::Open => valid[b] = pages as u16,
                         Block::Sealed => {
-                            valid[b] -= sample(u64::from(valid[b]) + 1) as u16;
+                            valid[b] -= random.below(u64::from(valid[b]) + 1) as u16;
                             minima.note(b as u32, valid[b]);
                         }
                         _ => {}
                     }
-                    let asked = if turn % 3 == 0 { pages } else { 1 + sample(u64::from(pages)) as u32 };
+                    let asked = if turn % 3 == 0 { pages } else { 1 + random.below(u64::from(pages)) as u32 };
                     let plain = (0..blocks)
                         .filter(|&b| states[b] == Block::Sealed && u32::from(valid[b]) < asked)
                         .min_by_key(|&b| (valid[b], b));
