@@ -12,7 +12,7 @@ use flashlane_core::decide::{Keeps, PageWrite, Place, PlaceDeclares, Placement};
 use flashlane_core::event::Event;
 use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Board, Duration, Lpn, Op, Owner, PlaneId, QueueId, RequestId, Time, Transaction, TxnId, UnitId};
+use flashlane_core::{Board, Duration, Lpn, Op, Owner, PlaneId, QueueId, RequestId, Time, TxnId, UnitId};
 use flashlane_sched::catalogue::{build, schedulers};
 use flashlane_ssd::Device;
 use flashlane_ssd::config::{Buffer, Config, FlowConfig, FullCache, Precondition, Protocol, SlcCache};
@@ -60,6 +60,8 @@ struct Truth {
     /// By plane: the next page of its open block in SLC mode, 0 without one, and its victim.
     slc_next: Vec<u32>,
     victims: Vec<Option<u32>>,
+    /// What the planes must show; `None` since an event that may change it.
+    finished: Option<Vec<Plane>>,
 }
 
 impl Truth {
@@ -108,6 +110,7 @@ impl Truth {
             slc: (0..planes * blocks).map(|block| block % blocks >= config.native_blocks()).collect(),
             slc_next: vec![0; planes as usize],
             victims: vec![None; planes as usize],
+            finished: None,
             written,
             config: config.clone(),
         }
@@ -135,6 +138,16 @@ impl Truth {
     }
 
     fn take(&mut self, event: &Event) {
+        if matches!(
+            event,
+            Event::Mapped { .. }
+                | Event::Dispatched { .. }
+                | Event::Erased { .. }
+                | Event::SlcOpened { .. }
+                | Event::VictimChosen { .. }
+        ) {
+            self.finished = None;
+        }
         match *event {
             Event::Submitted { request, flow, op, pages, .. } => {
                 let line = self.line(flow.index());
@@ -157,6 +170,7 @@ impl Truth {
             }
             Event::Completed { request } => {
                 self.admitted.remove(&request);
+                self.unbuffered.remove(&request);
                 self.flows[self.requests[&request]].in_flight -= 1;
             }
             Event::Queued { txn, request, flow, op, owner, lpn, plane, .. } => {
@@ -306,42 +320,40 @@ impl Truth {
 
     /// Compares the transactions of every request that is in the device, and their units; returns how many of them were seen.
     fn compare_requests(&self, board: &Board, name: &str) -> u64 {
-        let mut at: BTreeMap<RequestId, BTreeMap<u64, Option<usize>>> = BTreeMap::new();
-        for (&serial, live) in &self.live {
-            if let Some(request) = live.request {
-                at.entry(request).or_default().insert(serial, live.waits);
-            }
-        }
         let mut seen = 0;
         for (slot, request) in board.requests.iter().enumerate().filter(|(_, it)| self.admitted.contains(&it.id)) {
             let (now, id) = (board.now, request.id);
-            let shown: BTreeMap<u64, &Transaction> =
-                board.transactions_of(slot as u32).map(|id| (board.txn(id).serial, board.txn(id))).collect();
-            assert_eq!(shown.len(), board.transactions_of(slot as u32).count(), "{name} at {now}: {id:?} twice");
-            assert!(shown.len() as u32 <= request.remaining, "{name} at {now}: {id:?} has {}", request.remaining);
-            let expected = at.remove(&id).unwrap_or_default();
-            for (serial, waits) in &expected {
-                let txn = shown.get(serial).unwrap_or_else(|| panic!("{name} at {now}: {id:?} lacks {serial}"));
-                let is_waiting = txn.stage == Stage::Waiting && txn.queue != board.unplaced();
-                assert_eq!(is_waiting.then_some(txn.unit.index()), *waits, "{name} at {now}: {id:?}, {serial}");
+            let mut serials: Vec<u64> = Vec::new();
+            for txn in board.transactions_of(slot as u32).map(|id| board.txn(id)) {
+                serials.push(txn.serial);
+                if let Some(live) = self.live.get(&txn.serial).filter(|live| live.request == Some(id)) {
+                    let is_waiting = txn.stage == Stage::Waiting && txn.queue != board.unplaced();
+                    let waits = is_waiting.then_some(txn.unit.index());
+                    assert_eq!(waits, live.waits, "{name} at {now}: {id:?}, {}", txn.serial);
+                    seen += 1;
+                } else {
+                    let is_put_off = matches!(txn.stage, Stage::Held | Stage::Cancelled);
+                    assert!(is_put_off && txn.request == slot as u32, "{name} at {now}: {id:?}, {}", txn.serial);
+                }
             }
-            for (serial, txn) in shown.iter().filter(|(serial, _)| !expected.contains_key(serial)) {
-                let is_put_off = matches!(txn.stage, Stage::Held | Stage::Cancelled);
-                assert!(is_put_off && txn.request == slot as u32, "{name} at {now}: {id:?}, {serial}");
-            }
-            seen += expected.len() as u64;
+            assert!(serials.len() as u32 <= request.remaining, "{name} at {now}: {id:?} has {serials:?}");
+            serials.sort_unstable();
+            assert!(serials.is_sorted_by(|one, next| one < next), "{name} at {now}: {id:?} twice in {serials:?}");
         }
-        assert!(at.is_empty(), "{name} at {}: {at:?}", board.now);
-        seen
+        let all = self.live.values().filter(|live| live.request.is_some()).count();
+        assert_eq!(seen, all, "{name} at {}: transactions of requests that are shown, and all", board.now);
+        seen as u64
     }
 
-    fn compare(&self, device: &Device, name: &str) {
+    fn compare(&mut self, device: &Device, name: &str) {
         let (board, now) = (device.board(), device.now());
         let pages = |p: &Plane| (p.free_pages, p.next_page, p.has_free_page, p.valid_pages);
         let counts = |p: &Plane| (p.free_blocks, pages(p), p.collecting, p.victim_pages);
-        for (p, (shown, plane)) in board.planes.iter().zip(&self.planes()).enumerate() {
+        let planes = self.finished.take().unwrap_or_else(|| self.planes());
+        for (p, (shown, plane)) in board.planes.iter().zip(&planes).enumerate() {
             assert!(counts(shown) == counts(plane), "{name} at {now}: plane {p} is {plane:?}, shown {shown:?}");
         }
+        self.finished = Some(planes);
         let waiting = |unit: &Unit| [FlashOp::Read, FlashOp::Program].map(|op| unit.waiting(op));
         for (u, unit) in board.units.iter().enumerate() {
             assert_eq!((waiting(unit), unit.gc), (self.waiting[u], self.gc[u]), "{name} at {now}: unit {u}");
@@ -470,14 +482,13 @@ fn each_instant(config: &Config, name: &str, asks: &[TestRequest]) -> [u64; 5] {
     [instants, pages[0], pages[1], full, of_requests]
 }
 
-#[test]
-fn the_board_shows_what_is() {
-    let mut all_elsewhere = 0;
+/// Nine drives: with narrow limits, a buffer, blocks in SLC mode.
+fn drives() -> [Config; 9] {
     let mut buffered = narrow(Protocol::Nvme { depth: 5 });
     buffered.buffer = Some(Buffer { per_flow: true, read_allocate: true, ..Buffer::plain(32, 8) });
     let mut shared = with_slc(FullCache::Fold, false);
     shared.gc.separate_frontier = false;
-    for config in [
+    [
         small_gc_drive(),
         narrow(Protocol::Nvme { depth: 5 }),
         narrow(Protocol::Sata { depth: 7 }),
@@ -487,13 +498,23 @@ fn the_board_shows_what_is() {
         with_limit(FullCache::Fold),
         with_limit(FullCache::Direct),
         shared,
-    ] {
+    ]
+}
+
+/// Compares the board of each drive under each scheduler, but for the pairs whose numbers are left out.
+fn compare_boards(is_left_out: fn(usize, usize) -> bool) {
+    let (mut runs, mut all_elsewhere) = (0, 0);
+    for (drive, config) in drives().iter().enumerate() {
         let mix = Mix { requests: 500, gap: 400_000, reads: 40, pages: 4, hot: 20, partial: 30, scattered: 20 };
-        let asks = asks(&config, &mix, &mut Pcg64Mcg::new(12));
-        for entry in schedulers() {
-            let [instants, pages, elsewhere, full, of_requests] = each_instant(&config, entry.name, &asks);
+        let asks = asks(config, &mix, &mut Pcg64Mcg::new(12));
+        for (number, entry) in schedulers().iter().enumerate() {
+            if is_left_out(drive, number) {
+                continue;
+            }
+            let [instants, pages, elsewhere, full, of_requests] = each_instant(config, entry.name, &asks);
             assert!(instants > 1000, "{}: {instants} instants are too few", entry.name);
             assert!(pages > 1000, "{}: {pages} waiting writes are too few", entry.name);
+            runs += 1;
             all_elsewhere += elsewhere;
             assert!(of_requests > 300, "{}: {of_requests} transactions of requests are too few", entry.name);
             assert!(
@@ -503,5 +524,17 @@ fn the_board_shows_what_is() {
             );
         }
     }
-    assert!(all_elsewhere > 1000, "{all_elsewhere} waiting writes whose pages are elsewhere are too few");
+    assert!(all_elsewhere > 3 * runs, "{all_elsewhere} waiting writes whose pages are elsewhere are too few");
+}
+
+/// Each scheduler on two or three of the drives, each drive under a quarter of the schedulers.
+#[test]
+fn the_board_shows_what_is() {
+    compare_boards(|drive, scheduler| (drive + scheduler) % 4 != 0);
+}
+
+#[test]
+#[ignore = "nightly: the other three quarters of the drives of each scheduler"]
+fn the_board_shows_what_is_on_every_drive() {
+    compare_boards(|drive, scheduler| (drive + scheduler) % 4 == 0);
 }

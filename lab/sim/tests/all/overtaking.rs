@@ -137,7 +137,7 @@ fn the_count_is_that_of_a_plain_search() {
     ];
     let mut rng = Pcg64Mcg::new(0xf1a5_41a9e);
     let mut found = BTreeMap::new();
-    for round in 0..12 {
+    for round in 0..6 {
         let mut config = two_flows();
         config.ftl.read_modify_write = round % 2 == 1;
         if round % 3 == 1 {
@@ -154,7 +154,7 @@ fn the_count_is_that_of_a_plain_search() {
             *found.entry(name).or_insert(0) += device.len();
         }
     }
-    assert!(found.values().all(|&count| count > 300), "the runs are dull: {found:?}");
+    assert!(found.values().all(|&count| count > 150), "the runs are dull: {found:?}");
 }
 
 /// What the table shows of three requests for one chip that is busy: the read goes before the older write.

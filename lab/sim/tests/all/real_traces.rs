@@ -39,8 +39,8 @@ fn scenario(path: &Path, limit: u64, speedup: &str, buffered: bool) -> Scenario 
     Scenario::from_document("real traces", document)
 }
 
-#[test]
-fn nothing_is_lost_and_nothing_is_illegal() {
+/// Replays the first requests of every trace, so many of a hundred of [`TRACES`].
+fn replay(percent: u64) {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces"));
     if !folder.is_dir() {
         println!("SKIPPED: {} is absent, so no real trace was replayed", folder.display());
@@ -49,6 +49,8 @@ fn nothing_is_lost_and_nothing_is_illegal() {
     for ((file, limit, speedup, requests), buffered) in
         TRACES.into_iter().flat_map(|trace| [(trace, false), (trace, true)])
     {
+        let limit = limit * percent / 100;
+        let requests = requests.min(limit);
         let scenario = scenario(&folder.join(file), limit, speedup, buffered);
         let options = Options { audit: true, rows: None, activity: false, progress: None };
         let made = compare(&scenario, &options).unwrap_or_else(|error| panic!("{file}: {error}"));
@@ -63,6 +65,17 @@ fn nothing_is_lost_and_nothing_is_illegal() {
         let again = compare(&scenario, &plain).unwrap().summary;
         assert_eq!(made.summary.to_json(), again.to_json(), "{file}: the same bytes, audited or not");
     }
+}
+
+#[test]
+fn nothing_is_lost_and_nothing_is_illegal() {
+    replay(10);
+}
+
+#[test]
+#[ignore = "nightly: ten times the requests"]
+fn nothing_is_lost_of_longer_traces() {
+    replay(100);
 }
 
 /// Requests beyond the drive are an error, are wrapped, or are left out and counted, as the user chose.

@@ -2,7 +2,7 @@
 //! end.
 //!
 //! Every run is a function of its seed, which a failure prints; `SWARM_SEED=N SWARM_RUNS=1` repeats that run,
-//! `SWARM_RUNS=100000` runs for hours. Every day the first fifth of each kind's seeds, nightly the others. Schedulers are
+//! `SWARM_RUNS=100000` runs for hours. Every day the first tenth of each kind's seeds, nightly the others. Schedulers are
 //! drawn from the catalogue's schedulers and answers, so a new one is included as soon as it is listed.
 
 mod samples;
@@ -17,11 +17,11 @@ use flashlane_ssd::config::*;
 use samples::*;
 
 /// Seeds of each kind unless the environment says otherwise: every day, and nightly.
-const DAILY: Range<u64> = 1..501;
-const NIGHTLY: Range<u64> = 501..2501;
+const DAILY: Range<u64> = 1..251;
+const NIGHTLY: Range<u64> = 251..2501;
 /// Those of drives that are as good as full.
-const DAILY_FULL: Range<u64> = 1..101;
-const NIGHTLY_FULL: Range<u64> = 101..501;
+const DAILY_FULL: Range<u64> = 1..51;
+const NIGHTLY_FULL: Range<u64> = 51..501;
 
 fn environment(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
@@ -155,7 +155,7 @@ fn every_row_of_the_catalogue() {
 }
 
 #[test]
-#[ignore = "nightly: four times the seeds"]
+#[ignore = "nightly: nine times the seeds"]
 fn every_row_of_the_catalogue_further() {
     swarm("every_row_of_the_catalogue", NIGHTLY, config, any_row, workload);
 }
@@ -166,7 +166,7 @@ fn every_mix_of_answers() {
 }
 
 #[test]
-#[ignore = "nightly: four times the seeds"]
+#[ignore = "nightly: nine times the seeds"]
 fn every_mix_of_answers_further() {
     swarm("every_mix_of_answers", NIGHTLY, config, any_mix, workload);
 }
@@ -182,11 +182,11 @@ fn mixes_that_keep_older_copies(seeds: Range<u64>, [reads, erases]: [u64; 2]) {
 
 #[test]
 fn mixes_that_move_pages() {
-    mixes_that_keep_older_copies(DAILY, [2_000, 20]);
+    mixes_that_keep_older_copies(DAILY, [1_000, 10]);
 }
 
 #[test]
-#[ignore = "nightly: four times the seeds"]
+#[ignore = "nightly: nine times the seeds"]
 fn mixes_that_move_pages_further() {
     mixes_that_keep_older_copies(NIGHTLY, [8_000, 80]);
 }
@@ -203,7 +203,7 @@ fn commands_in_one_shot_under_every_mix_of_answers() {
 }
 
 #[test]
-#[ignore = "nightly: four times the seeds"]
+#[ignore = "nightly: nine times the seeds"]
 fn commands_in_one_shot_under_every_mix_of_answers_further() {
     swarm("commands_in_one_shot_under_every_mix_of_answers", NIGHTLY, in_one_shot, any_mix, overwrites);
 }
@@ -220,7 +220,7 @@ fn commands_in_rows_under_every_mix_of_answers() {
 }
 
 #[test]
-#[ignore = "nightly: four times the seeds"]
+#[ignore = "nightly: nine times the seeds"]
 fn commands_in_rows_under_every_mix_of_answers_further() {
     swarm("commands_in_rows_under_every_mix_of_answers", NIGHTLY, in_rows, any_mix, overwrites);
 }
@@ -237,7 +237,7 @@ fn commands_under_every_mix_of_answers() {
 }
 
 #[test]
-#[ignore = "nightly: four times the seeds"]
+#[ignore = "nightly: nine times the seeds"]
 fn commands_under_every_mix_of_answers_further() {
     swarm("commands_under_every_mix_of_answers", NIGHTLY, trimmed, any_mix, contended);
 }
@@ -250,7 +250,7 @@ fn commands_on_devices_with_everything() {
 }
 
 #[test]
-#[ignore = "nightly: four times the seeds"]
+#[ignore = "nightly: nine times the seeds"]
 fn commands_on_devices_with_everything_further() {
     swarm("commands_on_devices_with_everything", NIGHTLY_FULL, everything, any_mix, contended);
 }
@@ -262,7 +262,7 @@ fn full_drives_under_every_row() {
 }
 
 #[test]
-#[ignore = "nightly: four times the seeds"]
+#[ignore = "nightly: nine times the seeds"]
 fn full_drives_under_every_row_further() {
     swarm("full_drives_under_every_row", NIGHTLY_FULL, tight, any_row, overwrites);
 }
