@@ -33,8 +33,9 @@ lint:
 	@$(CARGO) metadata --quiet --locked --format-version 1 --manifest-path faces/python/Cargo.toml > /dev/null
 
 test:
-	@tools/setup.sh rust browser axe python valgrind fio disks $(if $(filter 1,$(NIGHTLY)),guest)
-	@$(MAKE) --no-print-directory lint
+	@tools/setup.sh rust
+	@tools/setup.sh browser axe python valgrind fio disks $(if $(filter 1,$(NIGHTLY)),guest) & setup=$$!; \
+		$(MAKE) --no-print-directory lint; lint=$$?; wait $$setup && exit $$lint
 	@$(CARGO) run --quiet --locked -p xtask -- test
 
 nightly:

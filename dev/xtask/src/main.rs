@@ -49,7 +49,7 @@ fn main() -> ExitCode {
             .and_then(|which| test::run(&root(), rest, which)),
         ["nightly"] => test::run(&root(), &[], test::Which::Nightly),
         ["python"] => python::run(&root(), false).map(|counts| {
-            println!("{counts:?}");
+            println!("{}{}", counts.printed, counts.absent.as_deref().unwrap_or_default());
             counts.failed == 0 && counts.absent.is_none()
         }),
         ["bless", what @ ..] => bless::run(&root(), what),

@@ -3,7 +3,6 @@
 //! Every package has the version and the hash that faces/python/requirements.txt names. Without Python, or where packages cannot be
 //! fetched, the tests are skipped; with CI=true that is a failure.
 
-use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -15,6 +14,8 @@ pub struct Counts {
     pub skipped: u64,
     /// Why none ran.
     pub absent: Option<String>,
+    /// What pytest printed.
+    pub printed: String,
 }
 
 /// Runs the tests; the program to compare with is the one that `cargo test` built. Every day as tests are built, with
@@ -34,7 +35,8 @@ pub fn run(root: &Path, release: bool) -> Result<Counts, String> {
     }
     // Whatever an earlier build left.
     let _ = std::fs::remove_dir_all(&wheels);
-    let build = ["-m", "maturin", "build", "--locked", "-m", "faces/python/Cargo.toml", "-o", "target/wheels"];
+    let build =
+        ["-m", "maturin", "build", "--quiet", "--locked", "-m", "faces/python/Cargo.toml", "-o", "target/wheels"];
     let mut maturin = Command::new(&python);
     maturin.args(build).args(["--target-dir", "target"]).args(release.then_some("--release"));
     checked(&mut maturin, root)?;
@@ -74,23 +76,16 @@ fn checked(command: &mut Command, folder: &Path) -> Result<(), String> {
     }
 }
 
-/// Runs pytest, shows what it prints, and counts by its closing line.
+/// Runs pytest and counts by its closing line.
 fn counted(pytest: &mut Command) -> Result<Counts, String> {
-    let mut child = pytest.stdout(Stdio::piped()).spawn().map_err(|e| format!("cannot run pytest: {e}"))?;
-    let lines = child.stdout.take().map(BufReader::new).ok_or("pytest has no output")?;
-    let mut last = String::new();
-    for line in lines.lines().map_while(Result::ok) {
-        writeln!(std::io::stdout(), "{line}").map_err(|e| format!("cannot write: {e}"))?;
-        if !line.trim().is_empty() {
-            last = line;
-        }
-    }
-    let status = child.wait().map_err(|e| format!("cannot wait for pytest: {e}"))?;
-    let mut counts = closing(&last);
-    if !status.success() && counts.failed == 0 {
+    let output = pytest.stderr(Stdio::inherit()).output().map_err(|e| format!("cannot run pytest: {e}"))?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let last = printed.lines().rfind(|line| !line.trim().is_empty());
+    let mut counts = closing(last.unwrap_or_default());
+    if !output.status.success() && counts.failed == 0 {
         counts.failed = 1;
     }
-    Ok(counts)
+    Ok(Counts { printed, ..counts })
 }
 
 /// Reads `3 failed, 12 passed, 1 skipped, 2 errors in 5.01s`.

@@ -69,28 +69,26 @@ pub fn run(root: &Path, args: &[&str], which: Which) -> Result<bool, String> {
 
     let mut counts = TestCounts::default();
     let mut out = std::io::stdout().lock();
-    for line in BufReader::new(reader).split(b'\n') {
-        let line = line.map_err(|e| format!("cannot read cargo's output: {e}"))?;
-        let shown = out.write_all(&line).and_then(|()| out.write_all(b"\n"));
-        shown.map_err(|e| format!("cannot write: {e}"))?;
-        counts.line(&String::from_utf8_lossy(&line));
-    }
-    let status = child.wait().map_err(|e| format!("cannot wait for cargo: {e}"))?;
-    let mut checked = None;
-    // Where nothing was built there is nothing to count.
-    let builds = if args.is_empty() && counts.passed > 0 { which.builds() } else { &[] };
-    for release in builds {
-        let (fine, printed) = instructions::check(root, *release)?;
-        write!(out, "{printed}").map_err(|e| format!("cannot write: {e}"))?;
-        printed.lines().for_each(|line| counts.line(line));
-        *(if fine { &mut counts.passed } else { &mut counts.failed }) += 1;
-    }
-    if args.is_empty() {
-        for release in which.builds() {
-            counts.add_python(python::run(root, *release)?);
+    let beside = std::thread::scope(|scope| {
+        let mut beside = None;
+        for line in BufReader::new(reader).split(b'\n') {
+            let line = line.map_err(|e| format!("cannot read cargo's output: {e}"))?;
+            let shown = out.write_all(&line).and_then(|()| out.write_all(b"\n"));
+            shown.map_err(|e| format!("cannot write: {e}"))?;
+            counts.line(&String::from_utf8_lossy(&line));
+            // All is built now, and many tests wait: for a browser, for real time, for a process.
+            if beside.is_none() && args.is_empty() && line.starts_with(b"running ") {
+                beside = Some(scope.spawn(|| Beside::run(root, which)));
+            }
         }
-        checked = (which != Which::Nightly).then(|| advisories::check(root));
+        beside.map(|thread| thread.join().expect("no panic")).transpose()
+    })?;
+    let status = child.wait().map_err(|e| format!("cannot wait for cargo: {e}"))?;
+    if let Some(beside) = beside {
+        write!(out, "{}", beside.printed()).map_err(|e| format!("cannot write: {e}"))?;
+        counts.add(beside);
     }
+    let checked = (args.is_empty() && which != Which::Nightly).then(|| advisories::check(root));
     let sound = checked.as_ref().is_none_or(|checked| checked.sound);
     let advisories = checked.map_or_else(String::new, |checked| checked.printed);
     let verdict = counts.verdict(status.success());
@@ -98,6 +96,28 @@ pub fn run(root: &Path, args: &[&str], which: Which) -> Result<bool, String> {
     let nightly = counts.nightly();
     writeln!(out, "\n{skips}{advisories}{nightly}{verdict}").map_err(|e| format!("cannot write: {e}"))?;
     Ok(status.success() && sound && counts.failed == 0 && counts.passed > 0)
+}
+
+/// What is checked beside the test programs.
+struct Beside {
+    /// Whether no count of instructions is above what it may be, and what was said.
+    instructions: Vec<(bool, String)>,
+    python: Vec<python::Counts>,
+}
+
+impl Beside {
+    fn run(root: &Path, which: Which) -> Result<Beside, String> {
+        let builds = which.builds();
+        let instructions =
+            builds.iter().map(|release| instructions::check(root, *release)).collect::<Result<_, _>>()?;
+        let python = builds.iter().map(|release| python::run(root, *release)).collect::<Result<_, _>>()?;
+        Ok(Beside { instructions, python })
+    }
+
+    fn printed(&self) -> String {
+        let instructions = self.instructions.iter().map(|(_, printed)| printed.as_str());
+        instructions.chain(self.python.iter().map(|counts| counts.printed.as_str())).collect()
+    }
 }
 
 /// Counts over all test programs of a run.
@@ -156,18 +176,23 @@ impl TestCounts {
         }
     }
 
-    /// Adds the tests of the Python package.
-    fn add_python(&mut self, counts: python::Counts) {
-        self.passed += counts.passed + counts.skipped;
-        self.failed += counts.failed;
-        self.skipped += counts.skipped;
-        if counts.skipped > 0 {
-            self.reasons.push(("of the Python package, see above".to_owned(), counts.skipped));
+    fn add(&mut self, beside: Beside) {
+        for (fine, printed) in beside.instructions {
+            printed.lines().for_each(|line| self.line(line));
+            *(if fine { &mut self.passed } else { &mut self.failed }) += 1;
         }
-        if let Some(reason) = counts.absent {
-            self.skipped += 1;
-            self.passed += 1;
-            self.reasons.push((reason, 1));
+        for counts in beside.python {
+            self.passed += counts.passed + counts.skipped;
+            self.failed += counts.failed;
+            self.skipped += counts.skipped;
+            if counts.skipped > 0 {
+                self.reasons.push(("of the Python package, see above".to_owned(), counts.skipped));
+            }
+            if let Some(reason) = counts.absent {
+                self.skipped += 1;
+                self.passed += 1;
+                self.reasons.push((reason, 1));
+            }
         }
     }
 
