@@ -30,7 +30,9 @@ DRIVES = {
         "preset": "datacenter-tlc", "size": {"geometry.blocks_per_plane": 345, "geometry.pages_per_block": 192, "ftl.user_gb": 120},
         "units": 32, "read_us": 50, "write_mb_s": 2620, "on": {"retry": RETRY.format(step=50_000, shares=[0.8, 0.15, 0.05])},
         "effects": {
-            "one-shot programs": {"nand.one_shot_pages": 1, "nand.program_ns": 800_000, "nand.iterations": 16},
+            "one-shot programs": {"nand.one_shot_pages": 1, "nand.program_ns": 800_000, "nand.iterations": 4},
+            "map of 4 KiB": {"ftl.unit_bytes": 16_384, "buffer.pages": 4096, "buffer.flush_above": 1024},
+            "superblocks": {"ftl.superblock": '"plane"'}, "pauses at iterations": {"nand.suspend_at": '"instant"'},
             "page types": {"nand.read_ns": 50_000}, "retries": {"retry": None}, "limit of suspensions": {"nand.suspend_limit": '"unlimited"'},
             "capacitors": {"buffer.protected": "false"}, COMMANDS: {},
         },

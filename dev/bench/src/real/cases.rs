@@ -76,7 +76,10 @@ const P5520: &str = concat!(
     "[device]\npreset = \"solidigm-p5520-1920gb\"\n"
 );
 const SPACE: &str = include_str!("../../data/real/amplification.toml");
-const DATACENTER: &str = "scheduler = \"read-first-suspend\"\n[device]\npreset = \"datacenter-tlc\"\n";
+const DATACENTER: &str = concat!(
+    "scheduler = { base = \"read-first-suspend\", place = \"rotate\", collect = \"paced\" }\n",
+    "[device]\npreset = \"datacenter-tlc\"\n"
+);
 const MODERN: &str = "scheduler = \"read-first-suspend\"\n[device]\npreset = \"modern-tlc\"\n";
 
 const RATES: &[u32] = &[70_000, 50_000, 30_000, 10_000];
@@ -129,7 +132,7 @@ pub const CASES: &[Case] = &[
     writes(
         "datacenter-tlc, 1/32",
         DATACENTER,
-        Writes { drive: "P5520 1.92 TB", scale: 32, rates: &[], expected: 8_000.0, seconds: 4.0 },
+        Writes { drive: "P5520 1.92 TB", scale: 32, rates: RATES, expected: 90_000.0, seconds: 1.0 },
     ),
     writes(
         "modern-tlc, 1/32",

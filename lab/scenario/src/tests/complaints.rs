@@ -140,7 +140,7 @@ const TOP: &[(&str, &str)] = &[
     ("[device.ftl]\nsuperblock = \"die\"\n[device.bus]\nplane_gap_ns = 5", "s.toml:2:14: device.ftl.superblock = \"die\": needs bus.plane_gap_ns = 0: all planes of a die work at once"),
     ("[device.ftl]\nsuperblock = \"die\"\nunit_bytes = 512", "s.toml:3:14: device.ftl.unit_bytes = 512: a block of the map has 1536 x 32 x 4 units (pages x units of a page x planes), must be at most 65535"),
     ("[device]\npreset = \"flin-isca18\"\n[device.ftl]\nunit_bytes = 4096", "s.toml:4:14: device.ftl.unit_bytes = 4096: rows of several logical pages need a page buffer with write_back and merge_writes"),
-    ("[device]\npreset = \"datacenter-tlc\"\n[device.ftl]\nunit_bytes = 4096\n[device.buffer]\npages = 1000", "s.toml:6:9: device.buffer.pages = 1000: must be at least 1536 with programs of several pages: 12 for each of 128 planes"),
+    ("[device]\npreset = \"datacenter-tlc\"\n[device.ftl]\nunit_bytes = 8192\n[device.buffer]\npages = 500", "s.toml:6:9: device.buffer.pages = 500: must be at least 768 with programs of several pages: 24 for each of 32 planes"),
     ("[device]\npreset = \"datacenter-tlc\"\n[device.ftl]\nunit_bytes = 4096\n[device.mapping]\nentries = 5", "s.toml:4:14: device.ftl.unit_bytes = 4096: rows of several logical pages are legal where memory holds the whole map only"),
     ("[device]\npreset = \"client-tlc\"\n[device.ftl]\nunit_bytes = 4096", "s.toml:4:14: device.ftl.unit_bytes = 4096: rows of several logical pages are legal without an SLC cache only"),
     ("[device.retry]\nstates = 5", "s.toml:2:10: device.retry.states = 5: invalid type: integer `5`, expected a list"),

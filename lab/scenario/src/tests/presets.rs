@@ -128,17 +128,19 @@ fn a_small_read_on_cosmos_takes_361_us() {
     assert_eq!((c.geometry.units(), c.buffer.map(|b| b.pages)), (4, Some(64)));
 }
 
-/// 32 dies that each program a wordline of three pages of 16 KiB in 4 planes at a time write 2.62 GB/s; its pages are read in three times.
+/// 32 dies that each program a wordline of three pages of 16 KiB in 4 planes at a time write 2.62 GB/s; its pages are read in three times. A
+/// superblock of a die is a plane of the engine, whose rows have 16 units of 4 KiB.
 #[test]
 fn datacenter_tlc_writes_2_6_gb_per_s_and_keeps_its_buffer() {
     let c = preset("datacenter-tlc");
-    let stripe = f64::from(c.geometry.page_bytes * c.geometry.planes());
+    assert_eq!((c.geometry.planes(), c.geometry.slots, c.geometry.page_bytes), (32, 16, 4_096));
+    let stripe = f64::from(c.geometry.page_bytes * c.geometry.planes() * c.geometry.slots);
     let stripe = stripe * f64::from(c.nand.one_shot_pages);
     assert_eq!(c.nand.program, Latency::Constant(Duration::from_us(2_400)));
     assert!((stripe / 2_400e-6 / 1e9 - 2.62).abs() < 0.01);
     let Latency::ByPage(read) = c.nand.read else { panic!("{:?}", c.nand.read) };
     assert!(read.iter().eq([40, 50, 60].map(Duration::from_us)), "{read:?}");
-    assert_eq!(c.nand.suspend_limit, 8);
+    assert_eq!((c.nand.suspend_limit, c.gc.start_blocks, c.gc.hard_blocks), (8, 7, 3));
     assert!(c.mapping.is_none());
     assert!(c.buffer.is_some_and(|buffer| buffer.protected));
 }

@@ -151,7 +151,7 @@ fn the_hashes_of_the_presets() {
         ("sos-msst13", "50277ff3e1b927b6"),
         ("cosmos-openssd", "8266b6e1b2ecfbcb"),
         ("modern-tlc", "99578b2a46cf21c0"),
-        ("datacenter-tlc", "43751fbb934b3cb1"),
+        ("datacenter-tlc", "5135528e339946d7"),
         ("client-tlc", "ec5c96c1eeb2cde4"),
         ("client-qlc", "849a7efc9aa57014"),
         ("samsung-980-pro-1tb", "40c696ce84904827"),

@@ -84,7 +84,7 @@ const DRIVES: [Drive; 22] = [
     Drive { name: "cosmos-openssd", change: small_buffer, does: &[] },
     Drive { name: "unit-cycle", change: unchanged, does: &[] },
     Drive { name: "modern-tlc", change: small_buffer, does: &[] },
-    Drive { name: "datacenter-tlc", change: small_buffer, does: &[PADS] },
+    Drive { name: "datacenter-tlc", change: small_rows, does: &[PADS] },
     Drive { name: "client-tlc", change: small_buffer, does: &[PADS, SLC, DIRECT] },
     Drive { name: "client-qlc", change: small_cache, does: &[PADS, SLC, DIRECT, MAP_READS, MAP_PROGRAMS, HOST_HITS] },
     Drive { name: "samsung-980-pro-1tb", change: small_buffer, does: &[PADS, SLC, DIRECT] },
