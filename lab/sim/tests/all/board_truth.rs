@@ -527,14 +527,14 @@ fn compare_boards(is_left_out: fn(usize, usize) -> bool) {
     assert!(all_elsewhere > 3 * runs, "{all_elsewhere} waiting writes whose pages are elsewhere are too few");
 }
 
-/// Each scheduler on two or three of the drives, each drive under a quarter of the schedulers.
+/// Each scheduler on one or two of the drives, each drive under a sixth of the schedulers.
 #[test]
 fn the_board_shows_what_is() {
-    compare_boards(|drive, scheduler| (drive + scheduler) % 4 != 0);
+    compare_boards(|drive, scheduler| (drive + scheduler) % 6 != 0);
 }
 
 #[test]
-#[ignore = "nightly: the other three quarters of the drives of each scheduler"]
+#[ignore = "nightly: the other five sixths of the pairs of drive and scheduler"]
 fn the_board_shows_what_is_on_every_drive() {
-    compare_boards(|drive, scheduler| (drive + scheduler) % 4 == 0);
+    compare_boards(|drive, scheduler| (drive + scheduler) % 6 == 0);
 }
