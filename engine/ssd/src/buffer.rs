@@ -52,7 +52,20 @@ enum State {
     },
 }
 
+/// The lists of a part: clean pages and dirty ones in the order of their use, and those that leave in any order.
+const LISTS: usize = 3;
+
 impl State {
+    /// The number of the list that a page is in.
+    #[inline]
+    const fn list(self) -> usize {
+        match self {
+            State::Clean => 0,
+            State::Dirty => 1,
+            State::Gathered | State::Flushing { .. } => 2,
+        }
+    }
+
     /// Programs that must end before the flash has the page's newest version.
     fn programs_needed(self) -> u32 {
         match self {
@@ -70,13 +83,21 @@ struct Entry {
     part: u16,
     newer: EntryId,
     older: EntryId,
+    /// Number of its last use: more than those of all that were used before.
+    last_use: u64,
+}
+
+/// The ends of a list of pages.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    newest: EntryId,
+    oldest: EntryId,
 }
 
 /// A flow's part of the buffer, or the whole buffer if it is shared.
 #[derive(Debug)]
 struct Part {
-    newest: EntryId,
-    oldest: EntryId,
+    lists: [Ends; LISTS],
     capacity: u32,
     used: u32,
     dirty: u32,
@@ -104,6 +125,8 @@ pub(crate) enum Stored {
 pub(crate) struct Buffer {
     entries: Vec<Entry>,
     spare: Vec<EntryId>,
+    /// Uses of pages so far.
+    uses: u64,
     /// Logical page to entry.
     index: LpnTable<EntryId>,
     parts: Vec<Part>,
@@ -138,8 +161,7 @@ impl Buffer {
     pub(crate) fn new(config: &config::Buffer, flows: usize) -> Buffer {
         let parts = if config.per_flow { flows as u32 } else { 1 };
         let part = |_| Part {
-            newest: EntryId::NONE,
-            oldest: EntryId::NONE,
+            lists: [Ends { newest: EntryId::NONE, oldest: EntryId::NONE }; LISTS],
             capacity: config.pages / parts,
             used: 0,
             dirty: 0,
@@ -149,10 +171,12 @@ impl Buffer {
             waiting_reads: 0,
             wanted: 0,
         };
-        let free = Entry { lpn: Lpn(0), state: State::Clean, part: 0, newer: EntryId::NONE, older: EntryId::NONE };
+        let none = EntryId::NONE;
+        let free = Entry { lpn: Lpn(0), state: State::Clean, part: 0, newer: none, older: none, last_use: 0 };
         Buffer {
             entries: vec![free; config.pages as usize],
             spare: (0..config.pages).rev().map(EntryId).collect(),
+            uses: 0,
             index: LpnTable::default(),
             waiting: LpnTable::default(),
             trimmed: BTreeSet::new(),
@@ -170,15 +194,13 @@ impl Buffer {
     /// What each part holds: pages from the one used longest ago on, and whether they are dirty. No page may be on its way to the flash.
     pub(crate) fn held(&self) -> Vec<Vec<(u32, bool)>> {
         let of_part = |part: &Part| {
-            let mut pages = Vec::with_capacity(part.used as usize);
-            let mut e = part.oldest;
-            while e.is_some() {
-                let Entry { lpn, state, newer, .. } = self.entries[e.index()];
-                debug_assert!(!matches!(state, State::Flushing { .. }), "a page is on its way");
-                pages.push((lpn.0, matches!(state, State::Dirty | State::Gathered)));
-                e = newer;
-            }
-            pages
+            let mut entries: Vec<&Entry> = (0..LISTS).flat_map(|list| self.listed(part, list)).collect();
+            entries.sort_by_key(|entry| entry.last_use);
+            let page = |entry: &Entry| {
+                debug_assert!(!matches!(entry.state, State::Flushing { .. }), "a page is on its way");
+                (entry.lpn.0, entry.state != State::Clean)
+            };
+            entries.into_iter().map(page).collect()
         };
         self.parts.iter().map(of_part).collect()
     }
@@ -223,8 +245,7 @@ impl Buffer {
         if entry.is_none() {
             return false;
         }
-        self.unlink(entry);
-        self.link_newest(entry);
+        self.is_used(entry, self.entries[entry.index()].state);
         true
     }
 
@@ -232,18 +253,14 @@ impl Buffer {
     pub(crate) fn write(&mut self, lpn: Lpn, flow: FlowId) -> Stored {
         let entry = self.index.get(lpn);
         if entry.is_some() {
-            let e = entry.index();
-            let part = &mut self.parts[self.entries[e].part as usize];
-            match self.entries[e].state {
-                State::Clean => {
-                    self.entries[e].state = State::Dirty;
-                    part.dirty += 1;
-                }
-                State::Dirty | State::Gathered => {}
-                State::Flushing { .. } => self.entries[e].state = State::Flushing { again: true },
-            }
-            self.unlink(entry);
-            self.link_newest(entry);
+            let Entry { state: before, part, .. } = self.entries[entry.index()];
+            let state = match before {
+                State::Clean | State::Dirty => State::Dirty,
+                State::Gathered => State::Gathered,
+                State::Flushing { .. } => State::Flushing { again: true },
+            };
+            self.parts[part as usize].dirty += u32::from(before == State::Clean);
+            self.is_used(entry, state);
             return Stored::Yes;
         }
         match self.insert(lpn, flow, State::Dirty) {
@@ -264,8 +281,10 @@ impl Buffer {
     /// way to the flash.
     pub(crate) fn replace(&mut self, lpn: Lpn, flow: FlowId, written: bool) -> Option<Evicted> {
         let p = self.part_of(flow);
-        let Part { used, capacity, oldest, .. } = self.parts[p];
+        let Part { used, capacity, lists, .. } = self.parts[p];
         let victim = (used == capacity).then(|| {
+            let oldest = lists.iter().map(|list| list.oldest).filter(|e| e.is_some());
+            let oldest = oldest.min_by_key(|e| self.entries[e.index()].last_use).expect("a full part has pages");
             let Entry { lpn, state, part, .. } = self.entries[oldest.index()];
             debug_assert!(!matches!(state, State::Flushing { .. }));
             self.parts[part as usize].dirty -= u32::from(state == State::Dirty);
@@ -321,19 +340,16 @@ impl Buffer {
 
     fn insert(&mut self, lpn: Lpn, flow: FlowId, state: State) -> bool {
         let p = self.part_of(flow);
-        let Part { used, capacity, dirty, gathered, flushing, .. } = self.parts[p];
+        let Part { used, capacity, .. } = self.parts[p];
         if used == capacity {
-            // Without a clean page the whole list would be searched in vain.
-            if used == dirty + gathered + flushing {
-                return false;
-            }
             match self.oldest_in(p, State::Clean) {
                 Some(clean) => self.drop_entry(clean),
                 None => return false,
             }
         }
         let e = self.spare.pop().expect("a part's slots are spare or used");
-        self.entries[e.index()] = Entry { lpn, state, part: p as u16, newer: EntryId::NONE, older: EntryId::NONE };
+        let entry = &mut self.entries[e.index()];
+        (entry.lpn, entry.state, entry.part) = (lpn, state, p as u16);
         self.index.insert(lpn, e);
         let part = &mut self.parts[p];
         part.used += 1;
@@ -363,37 +379,34 @@ impl Buffer {
 
     /// A dirty page is written out now, or gathered first.
     fn leaves(&mut self, e: EntryId) {
-        let entry = &mut self.entries[e.index()];
-        let part = &mut self.parts[entry.part as usize];
+        let part = &mut self.parts[self.entries[e.index()].part as usize];
         part.dirty -= 1;
         if self.gathers {
-            entry.state = State::Gathered;
             part.gathered += 1;
+            self.becomes(e, State::Gathered);
         } else {
-            entry.state = State::Flushing { again: false };
             part.flushing += 1;
+            self.becomes(e, State::Flushing { again: false });
         }
     }
 
     /// A program of a page that was gathered, or was to be, begins to wait.
     pub(crate) fn program_is_made(&mut self, lpn: Lpn) {
         let e = self.index.get(lpn);
-        let entry = &mut self.entries[e.index()];
-        debug_assert_eq!(entry.state, State::Gathered);
-        entry.state = State::Flushing { again: false };
-        let part = &mut self.parts[entry.part as usize];
+        debug_assert_eq!(self.entries[e.index()].state, State::Gathered);
+        let part = &mut self.parts[self.entries[e.index()].part as usize];
         part.gathered -= 1;
         part.flushing += 1;
+        self.becomes(e, State::Flushing { again: false });
     }
 
     /// A page is no longer gathered, but dirty.
     pub(crate) fn leaves_wordline(&mut self, lpn: Lpn) {
         let e = self.index.get(lpn);
-        let entry = &mut self.entries[e.index()];
-        entry.state = State::Dirty;
-        let part = &mut self.parts[entry.part as usize];
+        let part = &mut self.parts[self.entries[e.index()].part as usize];
         part.gathered -= 1;
         part.dirty += 1;
+        self.becomes(e, State::Dirty);
     }
 
     /// Begins to write a page out if it is dirty and no program of it is under way. Returns the flow for whose part that is: `flow`, where
@@ -416,18 +429,9 @@ impl Buffer {
 
     /// The pages of which the flash has not the newest version, each with the programs that must end before it has.
     pub(crate) fn dirty_pages(&self) -> BTreeMap<Lpn, u32> {
-        let mut pages = BTreeMap::new();
-        for part in &self.parts {
-            let mut e = part.oldest;
-            while e.is_some() {
-                let Entry { lpn, state, newer, .. } = self.entries[e.index()];
-                if state != State::Clean {
-                    pages.insert(lpn, state.programs_needed());
-                }
-                e = newer;
-            }
-        }
-        pages
+        let lists = [State::Dirty.list(), State::Gathered.list()];
+        let entries = self.parts.iter().flat_map(|part| lists.into_iter().flat_map(|list| self.listed(part, list)));
+        entries.map(|entry| (entry.lpn, entry.state.programs_needed())).collect()
     }
 
     /// Writes a page out at once, for serial service. Returns whether it was dirty.
@@ -435,9 +439,8 @@ impl Buffer {
         let e = self.index.get(lpn);
         let is_dirty = e.is_some() && self.entries[e.index()].state == State::Dirty;
         if is_dirty {
-            let entry = &mut self.entries[e.index()];
-            entry.state = State::Clean;
-            self.parts[entry.part as usize].dirty -= 1;
+            self.parts[self.entries[e.index()].part as usize].dirty -= 1;
+            self.becomes(e, State::Clean);
         }
         is_dirty
     }
@@ -473,7 +476,7 @@ impl Buffer {
         part.flushing -= 1;
         if self.entries[e.index()].state == (State::Flushing { again: true }) {
             part.dirty += 1;
-            self.entries[e.index()].state = State::Dirty;
+            self.becomes(e, State::Dirty);
         } else {
             self.drop_entry(e);
         }
@@ -485,11 +488,14 @@ impl Buffer {
     }
 
     fn oldest_in(&self, part: usize, state: State) -> Option<EntryId> {
-        let mut e = self.parts[part].oldest;
-        while e.is_some() && self.entries[e.index()].state != state {
-            e = self.entries[e.index()].newer;
-        }
+        let e = self.parts[part].lists[state.list()].oldest;
         e.is_some().then_some(e)
+    }
+
+    /// The pages of a list, from the one used longest ago on.
+    fn listed<'a>(&'a self, part: &Part, list: usize) -> impl Iterator<Item = &'a Entry> + use<'a> {
+        let entry = |e: EntryId| e.is_some().then(|| &self.entries[e.index()]);
+        core::iter::successors(entry(part.lists[list].oldest), move |found| entry(found.newer))
     }
 
     fn drop_entry(&mut self, e: EntryId) {
@@ -499,28 +505,53 @@ impl Buffer {
         self.spare.push(e);
     }
 
-    fn link_newest(&mut self, e: EntryId) {
-        let part = &mut self.parts[self.entries[e.index()].part as usize];
-        let before = part.newest;
-        part.newest = e;
-        if before.is_none() {
-            part.oldest = e;
-        } else {
-            self.entries[before.index()].newer = e;
+    /// A page becomes the most recently used, in `state`.
+    fn is_used(&mut self, e: EntryId, state: State) {
+        self.unlink(e);
+        self.entries[e.index()].state = state;
+        self.link_newest(e);
+    }
+
+    /// A page keeps its place in the order of use in another state.
+    fn becomes(&mut self, e: EntryId, state: State) {
+        self.unlink(e);
+        let entry = &mut self.entries[e.index()];
+        entry.state = state;
+        let (used, list) = (entry.last_use, state.list());
+        let mut older = self.parts[entry.part as usize].lists[list].newest;
+        // A page that is dirty anew was written during its program: few were used since.
+        while list != State::Gathered.list() && older.is_some() && self.entries[older.index()].last_use > used {
+            older = self.entries[older.index()].older;
         }
-        self.entries[e.index()].older = before;
-        self.entries[e.index()].newer = EntryId::NONE;
+        self.link_after(older, e);
+    }
+
+    fn link_newest(&mut self, e: EntryId) {
+        self.uses += 1;
+        let entry = &mut self.entries[e.index()];
+        entry.last_use = self.uses;
+        let newest = self.parts[entry.part as usize].lists[entry.state.list()].newest;
+        self.link_after(newest, e);
+    }
+
+    /// Puts a page behind `older` into the list of its state, or first.
+    fn link_after(&mut self, older: EntryId, e: EntryId) {
+        let Entry { state, part, .. } = self.entries[e.index()];
+        let ends = &mut self.parts[part as usize].lists[state.list()];
+        let next = if older.is_none() { &mut ends.oldest } else { &mut self.entries[older.index()].newer };
+        let newer = core::mem::replace(next, e);
+        let back = if newer.is_none() { &mut ends.newest } else { &mut self.entries[newer.index()].older };
+        *back = e;
+        (self.entries[e.index()].older, self.entries[e.index()].newer) = (older, newer);
     }
 
     fn unlink(&mut self, e: EntryId) {
-        let Entry { newer, older, part, .. } = self.entries[e.index()];
-        let part = &mut self.parts[part as usize];
-        if newer.is_none() {
-            part.newest = older
-        } else {
-            self.entries[newer.index()].older = older
-        }
-        if older.is_none() { part.oldest = newer } else { self.entries[older.index()].newer = newer }
+        let Entry { newer, older, part, state, .. } = self.entries[e.index()];
+        let ends = &mut self.parts[part as usize].lists[state.list()];
+        let back = if newer.is_none() { &mut ends.newest } else { &mut self.entries[newer.index()].older };
+        *back = older;
+        let next = if older.is_none() { &mut ends.oldest } else { &mut self.entries[older.index()].newer };
+        *next = newer;
     }
 }
 
@@ -528,6 +559,7 @@ impl Buffer {
 mod tests {
     use super::*;
     use flashlane_core::Time;
+    use flashlane_testing::Random;
 
     fn buffer(pages: u32, flush_above: u32) -> Buffer {
         Buffer::new(&config::Buffer::plain(pages, flush_above), 1)
@@ -607,5 +639,43 @@ mod tests {
         b.flushed(Lpn(1));
         assert!(!b.contains(Lpn(1)));
         assert_eq!(b.free_pages(F), 6);
+    }
+
+    /// Beside a plain list in the order of use: which page is written out next, also of those that are dirty anew.
+    #[test]
+    fn pages_leave_in_the_order_of_their_use() {
+        let (mut b, mut random) = (buffer(24, 4), Random(1));
+        // By use, the oldest first: the page, whether a program of it is under way, and whether it is dirty besides.
+        let mut plain: Vec<(u32, bool, bool)> = Vec::new();
+        let mut anew = 0;
+        for _ in 0..20_000 {
+            let lpn = random.below(32) as u32;
+            let at = plain.iter().position(|page| page.0 == lpn);
+            match random.below(4) {
+                0 => {
+                    assert_eq!(b.read(Lpn(lpn)), at.is_some());
+                    at.into_iter().for_each(|at| plain[at..].rotate_left(1));
+                }
+                1 if at.is_some_and(|at| plain[at].1) => {
+                    b.flushed(Lpn(lpn));
+                    let (_, _, is_dirty) = plain.remove(at.unwrap());
+                    if is_dirty {
+                        anew += 1;
+                        plain.insert(at.unwrap(), (lpn, false, true));
+                    }
+                }
+                _ if b.write(Lpn(lpn), F) == Stored::Yes => {
+                    let (_, flushing, _) = at.map_or((lpn, false, true), |at| plain.remove(at));
+                    plain.push((lpn, flushing, true));
+                }
+                _ => assert_eq!(plain.len(), 24),
+            }
+            if let Some(next) = b.next_flush(F) {
+                let oldest = plain.iter_mut().find(|page| page.2 && !page.1).unwrap();
+                assert_eq!(next, Lpn(oldest.0));
+                (oldest.1, oldest.2) = (true, false);
+            }
+        }
+        assert!(anew > 1_000, "{anew} pages were dirty anew");
     }
 }

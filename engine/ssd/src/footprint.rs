@@ -27,7 +27,7 @@ impl Footprint {
 /// Bytes of a block: its figures, its age, its place in the reverse map and in the drive's first state.
 const BLOCK: u64 = 40;
 /// Bytes of a page of the buffer: an entry, a number in the list of free ones, and a table that is an eighth to a quarter full.
-const BUFFER_PAGE: u64 = 84;
+const BUFFER_PAGE: u64 = 92;
 /// Whatever else is small.
 const FIXED_BYTES: u64 = 2 << 20;
 
