@@ -123,7 +123,7 @@ fn every_parameter_has_an_effect() {
     for (question, answer) in with_parameters() {
         for param in answer.params {
             let (config, asks) = match (answer.name, param.name) {
-                ("shortest", _) => (&narrow, &asks),
+                ("shortest", _) | (_, "fetch_burst") => (&narrow, &asks),
                 (_, "worth_cap_buffer") => (&spacious, &many_reads),
                 _ => (&usual, &asks),
             };
