@@ -33,8 +33,13 @@ pub const PRESETS: &[Preset] = presets![
     "datacenter-tlc",
     "client-tlc",
     "client-qlc",
+    "samsung-970-pro-512gb",
     "samsung-980-pro-1tb",
     "samsung-pm9a3-960gb",
+    "sk-hynix-pe8110-960gb",
+    "micron-7450-pro-960gb",
+    "micron-7450-max-800gb",
+    "wd-dc-960gb",
     "solidigm-p5520-1920gb",
     "unit-cycle",
 ];

@@ -39,6 +39,8 @@ pub struct Writes {
     pub expected: f64,
     /// Time at each rate, s.
     pub seconds: f64,
+    /// What is written before the rates, as a share of the drive.
+    pub before: f64,
 }
 
 /// One of six rates.
@@ -48,11 +50,9 @@ pub struct Peak {
     pub figure: &'static str,
     /// Keys of the flow.
     pub keys: &'static str,
-    /// What a link adds each way, ns.
-    pub latency_ns: &'static str,
 }
 
-/// How much of which drive is written how.
+/// How much of which drive is written how. Blocks alone decide it, so that one die will do.
 #[derive(Debug)]
 pub struct Amplification {
     /// The drive, how it is written and the GiB that are used, as the data begins a line.
@@ -65,42 +65,71 @@ pub struct Amplification {
     pub is_fitted: bool,
 }
 
+/// The beginning of a scenario with this preset under the scheduler that drives are judged under.
+macro_rules! preset {
+    ($name:literal) => {
+        concat!(
+            "scheduler = { base = \"read-first-suspend\", place = \"rotate\", collect = \"paced\" }\n",
+            "[device]\npreset = \"",
+            $name,
+            "\"\n"
+        )
+    };
+}
+
 const PRO_980: &str = "scheduler = \"read-first-suspend\"\n[device]\npreset = \"samsung-980-pro-1tb\"\n";
-const PRO_970: &str = include_str!("../../data/real/970-pro.toml");
-const PM9A3: &str = concat!(
-    "scheduler = { base = \"read-first-suspend\", place = \"rotate\", collect = \"paced\" }\n",
-    "[device]\npreset = \"samsung-pm9a3-960gb\"\n"
-);
-const P5520: &str = concat!(
-    "scheduler = { base = \"read-first-suspend\", place = \"rotate\", collect = \"paced\" }\n",
-    "[device]\npreset = \"solidigm-p5520-1920gb\"\n"
+const PRO_970: &str =
+    "scheduler = { base = \"read-first\", place = \"rotate\" }\n[device]\npreset = \"samsung-970-pro-512gb\"\n";
+const MAX_7450: &str = concat!(
+    preset!("micron-7450-max-800gb"),
+    "geometry = { channels = 1, chips_per_channel = 1, pages_per_block = 192 }\n",
+    "buffer = { pages = 256, flush_above = 64 }\nftl = { user_bytes = 4_000_000_000 }\n"
 );
 const SPACE: &str = include_str!("../../data/real/amplification.toml");
-const DATACENTER: &str = concat!(
-    "scheduler = { base = \"read-first-suspend\", place = \"rotate\", collect = \"paced\" }\n",
-    "[device]\npreset = \"datacenter-tlc\"\n"
-);
 const MODERN: &str = "scheduler = \"read-first-suspend\"\n[device]\npreset = \"modern-tlc\"\n";
 
-const RATES: &[u32] = &[70_000, 50_000, 30_000, 10_000];
+const TO_30_000: &[u32] = &[30_000, 10_000];
+const TO_50_000: &[u32] = &[50_000, 30_000, 10_000];
+const TO_70_000: &[u32] = &[70_000, 50_000, 30_000, 10_000];
 const TO_110_000: &[u32] = &[110_000, 90_000, 70_000, 50_000, 30_000, 10_000];
 
 const fn reads(depth: u32, is_short: bool) -> Case {
     Case { name: "samsung-980-pro-1tb", device: PRO_980, load: Load::Reads(depth), is_short }
 }
 
+/// A drive at an eighth of its size. Smaller ones have blocks of so few wordlines that the padding of the last one of each victim shows.
 const fn writes(name: &'static str, device: &'static str, writes: Writes) -> Case {
-    Case { name, device, is_short: writes.scale > 64, load: Load::Writes(writes) }
+    Case { name, device, is_short: false, load: Load::Writes(writes) }
 }
 
-const fn peak(figure: &'static str, keys: &'static str, latency_ns: &'static str) -> Case {
-    let peak = Peak { figure, keys, latency_ns };
-    Case { name: "970 PRO 512 GB", device: PRO_970, load: Load::Peak(peak), is_short: false }
+const fn steady(drive: &'static str, rates: &'static [u32], expected: f64) -> Writes {
+    Writes { drive, scale: 8, rates, expected, seconds: 1.0, before: 0.02 }
+}
+
+/// A drive that maps whole pages, saturated alone.
+const fn whole_pages(drive: &'static str, expected: f64) -> Writes {
+    Writes { drive, scale: 32, rates: &[], expected, seconds: 1.0, before: 0.1 }
+}
+
+/// A short look at a drive, soon after its beginning.
+const fn short(name: &'static str, device: &'static str, drive: &'static str, expected: f64) -> Case {
+    let writes = Writes { drive, scale: 32, rates: &[10_000], expected, seconds: 0.5, before: 0.01 };
+    Case { name, device, is_short: true, load: Load::Writes(writes) }
+}
+
+const fn peak(figure: &'static str, keys: &'static str) -> Case {
+    Case { name: "samsung-970-pro-512gb", device: PRO_970, load: Load::Peak(Peak { figure, keys }), is_short: false }
 }
 
 const fn space(line: &'static str, raw_gib: f64, victim: &'static str, is_fitted: bool) -> Case {
     let amplification = Amplification { line, raw_gib, victim, is_fitted };
     Case { name: "blocks alone", device: SPACE, load: Load::Amplification(amplification), is_short: false }
+}
+
+/// One die of a 7450 MAX.
+const fn fill(line: &'static str, is_fitted: bool) -> Case {
+    let amplification = Amplification { line, raw_gib: 1_080.0, victim: "greedy", is_fitted };
+    Case { name: "micron-7450-max-800gb", device: MAX_7450, is_short: false, load: Load::Amplification(amplification) }
 }
 
 /// All cases.
@@ -114,37 +143,24 @@ pub const CASES: &[Case] = &[
     reads(64, false),
     reads(128, true),
     reads(256, false),
-    writes(
-        "samsung-pm9a3-960gb, 1/32",
-        PM9A3,
-        Writes { drive: "PM9A3 960 GB", scale: 32, rates: RATES, expected: 75_000.0, seconds: 2.0 },
-    ),
-    writes(
-        "samsung-pm9a3-960gb, 1/128",
-        PM9A3,
-        Writes { drive: "PM9A3 960 GB", scale: 128, rates: &[30_000], expected: 75_000.0, seconds: 0.5 },
-    ),
-    writes(
-        "solidigm-p5520-1920gb, 1/64",
-        P5520,
-        Writes { drive: "P5520 1.92 TB", scale: 64, rates: TO_110_000, expected: 115_000.0, seconds: 1.5 },
-    ),
-    writes(
-        "datacenter-tlc, 1/32",
-        DATACENTER,
-        Writes { drive: "P5520 1.92 TB", scale: 32, rates: RATES, expected: 90_000.0, seconds: 1.0 },
-    ),
-    writes(
-        "modern-tlc, 1/32",
-        MODERN,
-        Writes { drive: "PM9A3 960 GB", scale: 32, rates: &[], expected: 3_000.0, seconds: 4.0 },
-    ),
-    peak("4 KiB random reads", "read_ratio = 1, access = \"random\", align_bytes = 4096, depth = 256", "10_750"),
-    peak("4 KiB sequential reads", "read_ratio = 1, access = \"streaming\", depth = 256", "10_750"),
-    peak("4 KiB random writes", "read_ratio = 0, access = \"random\", align_bytes = 4096, depth = 256", "1_500"),
-    peak("4 KiB sequential writes", "read_ratio = 0, access = \"streaming\", depth = 256", "1_500"),
-    peak("sequential read", "read_ratio = 1, access = \"streaming\", depth = 32", "10_750"),
-    peak("sequential write", "read_ratio = 0, access = \"streaming\", depth = 32", "1_500"),
+    writes("samsung-pm9a3-960gb", preset!("samsung-pm9a3-960gb"), steady("PM9A3 960 GB", TO_70_000, 75_000.0)),
+    writes("sk-hynix-pe8110-960gb", preset!("sk-hynix-pe8110-960gb"), steady("PE8110 960 GB", TO_70_000, 78_000.0)),
+    writes("micron-7450-pro-960gb", preset!("micron-7450-pro-960gb"), steady("7450 PRO 960 GB", TO_50_000, 67_000.0)),
+    writes("wd-dc-960gb", preset!("wd-dc-960gb"), steady("WD 960 GB", TO_30_000, 45_000.0)),
+    writes("solidigm-p5520-1920gb", preset!("solidigm-p5520-1920gb"), steady("P5520 1.92 TB", TO_110_000, 115_000.0)),
+    short("samsung-pm9a3-960gb, short", preset!("samsung-pm9a3-960gb"), "PM9A3 960 GB", 72_000.0),
+    short("sk-hynix-pe8110-960gb, short", preset!("sk-hynix-pe8110-960gb"), "PE8110 960 GB", 75_000.0),
+    writes("datacenter-tlc", preset!("datacenter-tlc"), steady("P5520 1.92 TB", TO_70_000, 90_000.0)),
+    writes("modern-tlc, 1/32", MODERN, whole_pages("PM9A3 960 GB", 3_000.0)),
+    peak("4 KiB random reads", "read_ratio = 1, access = \"random\", align_bytes = 4096, depth = 256"),
+    peak("4 KiB sequential reads", "read_ratio = 1, access = \"streaming\", depth = 256"),
+    peak("4 KiB random writes", "read_ratio = 0, access = \"random\", align_bytes = 4096, depth = 256"),
+    peak("4 KiB sequential writes", "read_ratio = 0, access = \"streaming\", depth = 256"),
+    peak("sequential read", "read_ratio = 1, access = \"streaming\", depth = 32"),
+    peak("sequential write", "read_ratio = 0, access = \"streaming\", depth = 32"),
+    fill("7450 MAX 800 GB,uniform,372,", false),
+    fill("7450 MAX 800 GB,uniform,596,", false),
+    fill("7450 MAX 800 GB,uniform,745,", true),
     space("7450 MAX 800 GB,uniform,372,", 1_080.0, "greedy", false),
     space("7450 MAX 800 GB,uniform,447,", 1_080.0, "greedy", false),
     space("7450 MAX 800 GB,uniform,521,", 1_080.0, "greedy", false),

@@ -13,9 +13,18 @@ use play::{flow, of, run, scenario, times};
 use table::{Kind, Row};
 
 /// Requests at the beginning of each flow that are not measured, where it shares the drive with others.
-const SETTLE: u64 = 3_000;
+const SETTLE: u64 = 1_000;
+/// Threads that write beside the one that is measured, and the requests that each thread has outstanding at most.
+const WRITERS: [&str; 6] = ["1", "2", "3", "4", "5", "6"];
+const OUTSTANDING: u32 = 64;
+/// So that a thread has no more outstanding, and response times begin where it may have one more.
+const THREADS: [(&str, &str); 2] = [("device.front.depth", "64"), ("run.response_from", "\"entry\"")];
+/// Most writes before those of which the write amplification is taken, and most of these.
+const SETTLING: u64 = 300_000;
 /// What is written at full rate before that is measured, as a share of what is written at first: more than blocks that are kept free.
 const FILLING: f64 = 0.6;
+/// How many times longer it is measured at full rate than at others, so that a die fills several superblocks.
+const SATURATED: f64 = 4.0;
 /// Time between two rates, s.
 const PAUSE_S: f64 = 0.3;
 /// Names of the columns of times in the data.
@@ -46,14 +55,13 @@ fn reads(case: &Case, depth: u32) -> Result<Vec<Row>, String> {
     Ok(vec![Row::new(Kind::Reads, [case.name, &format!("depth {depth}"), "reads, us"], is_fitted, cells)])
 }
 
-/// A tenth of the drive is written at nine tenths of its rate, so that collection is neither behind nor idle when the rates begin. The saturated
+/// A part of the drive is written at nine tenths of its rate, so that collection is neither behind nor idle when the rates begin. The saturated
 /// one is the last, after as much at full rate as brings the free blocks down to the reserve.
 fn beside_writes(case: &Case, writes: &Writes) -> Result<Vec<Row>, String> {
-    let mut scene = scenario(case.device, SETTLE, &flow("x", "requests = 1"))?;
-    play::shrink(&mut scene, writes.scale)?;
-    let tenth = play::bytes(&scene)?.0 as f64 / 10.0 / 4096.0;
+    let whole = scenario(case.device, SETTLE, &flow("x", "requests = 1"))?;
+    let first = play::bytes(&whole)?.0 as f64 / f64::from(writes.scale) * writes.before / 4096.0;
     let mut flows = String::new();
-    let mut start = tenth / (0.9 * writes.expected * 0.99);
+    let mut start = first / (0.9 * writes.expected * 0.99);
     let open = |name: &str, reads: f64, arrivals: &str, rate: f64, start: f64, seconds: f64| {
         let when = format!("rate_iops = {rate:.1}, start_us = {:.1}, duration_s = {seconds:.6}", start * 1e6);
         flow(name, &format!("{}, {when}", random(reads, arrivals)))
@@ -66,20 +74,24 @@ fn beside_writes(case: &Case, writes: &Writes) -> Result<Vec<Row>, String> {
         start += writes.seconds;
     }
     let closed = |name: &str, start: f64, seconds: f64| {
-        let when = format!("start_us = {:.1}, duration_s = {seconds:.6}", start * 1e6);
-        flow(name, &format!("{}, depth = 384, {when}", random(0.01, "closed-loop")))
+        let when = format!("depth = {OUTSTANDING}, start_us = {:.1}, duration_s = {seconds:.6}", start * 1e6);
+        let keys = format!("{}, {when}", random(0.01, "closed-loop"));
+        WRITERS.map(|thread| flow(&format!("{name} {thread}"), &keys)).concat()
     };
-    let filling = FILLING * tenth / writes.expected;
+    let filling = FILLING * first / writes.expected;
     flows += &closed("filling up", start, filling);
-    flows += &open("probe saturated", 0.5, "constant", 10_000.0, start + filling, writes.seconds);
-    flows += &closed("writers saturated", start + filling, writes.seconds);
+    let seconds = SATURATED * writes.seconds;
+    flows += &open("probe saturated", 0.5, "constant", 10_000.0, start + filling, seconds);
+    flows += &closed("writers saturated", start + filling, seconds);
+    // A thread that has fallen behind still writes.
+    flows += &closed("afterwards", start + filling + seconds, seconds / 2.0);
     let mut scene = scenario(case.device, SETTLE, &flows)?;
-    play::shrink(&mut scene, writes.scale)?;
+    play::shrink(&mut scene, writes.scale, &THREADS)?;
     let result = run(&scene)?;
     let before = of(&result, "before")?;
     let made = before.completed as f64;
-    if made < 0.98 * tenth {
-        return Err(format!("{}: only {made} writes before the rates, where {tenth:.0} are a tenth", case.name));
+    if made < 0.98 * first {
+        return Err(format!("{}: only {made} of {first:.0} writes before the rates", case.name));
     }
     let mut rows = Vec::new();
     let names = writes.rates.iter().map(u32::to_string).chain(["saturated".to_owned()]);
@@ -93,29 +105,31 @@ fn beside_writes(case: &Case, writes: &Writes) -> Result<Vec<Row>, String> {
             rows.push(Row::new(Kind::Beside, [case.name, &load, &format!("{what}s, us")], is_fitted, cells));
         }
     }
-    let rates = ["probe saturated", "writers saturated"].map(|name| -> Result<f64, String> {
-        Ok(of(&result, name)?.write.as_ref().and_then(|writes| writes.own_iops).unwrap_or_default())
-    });
-    let [probe, writers] = rates;
-    let cell = [measured(cases::WRITES, &format!("{},saturated,", writes.drive), "writes_per_s"), probe? + writers?];
+    let threads = WRITERS.map(|thread| format!("writers saturated {thread}"));
+    let mut rate = 0.0;
+    for name in threads.iter().map(String::as_str).chain(["probe saturated"]) {
+        rate += of(&result, name)?.write.as_ref().and_then(|writes| writes.own_iops).unwrap_or_default();
+    }
+    let cell = [measured(cases::WRITES, &format!("{},saturated,", writes.drive), "writes_per_s"), rate];
     rows.push(Row::new(Kind::Rates, [case.name, "steady 4 KiB random writes", "a second"], true, vec![cell]));
     Ok(rows)
 }
 
 fn peak_rate(case: &Case, peak: &Peak) -> Result<Vec<Row>, String> {
-    let device = case.device.replace("LATENCY", peak.latency_ns);
     let is_bytes = peak.figure.starts_with("sequential");
     let size = if is_bytes { 131_072 } else { 4_096 };
     let keys = format!("{}, size = {{ constant = {size} }}, arrivals = \"closed-loop\", requests = 100000", peak.keys);
-    let result = run(&scenario(&device, 0, &flow("peak", &keys))?)?;
+    let mut scene = scenario(case.device, 0, &flow("peak", &keys))?;
+    play::shrink(&mut scene, 4, &[])?;
+    let result = run(&scene)?;
     let stats = of(&result, "peak")?.all.as_ref().ok_or("no requests")?;
     let rate = stats.own_iops.unwrap_or_default() * if is_bytes { f64::from(size) / 1e6 } else { 1.0 };
-    let start = format!("{},{},", case.name, peak.figure);
+    let start = format!("970 PRO 512 GB,{},", peak.figure);
     let mut results = ["first", "second", "third"].map(|column| measured(cases::PEAKS, &start, column));
     results.sort_by(f64::total_cmp);
     let median = if is_bytes { results[1] / 1e6 } else { results[1] };
     let unit = if is_bytes { "MB/s" } else { "a second" };
-    Ok(vec![Row::new(Kind::Rates, [case.name, peak.figure, unit], false, vec![[median, rate]])])
+    Ok(vec![Row::new(Kind::Rates, [case.name, peak.figure, unit], !is_bytes, vec![[median, rate]])])
 }
 
 /// Zipf's equilibrium is far from the state at the start, which is that of uniform writes.
@@ -128,11 +142,11 @@ fn amplify(case: &Case, amplification: &Amplification) -> Result<Vec<Row>, Strin
     let (access, before) = if amplification.line.contains("zipf") {
         ("access = \"zipf\", zipf_theta = 0.8", 3 * pages)
     } else {
-        ("access = \"random\"", pages)
+        ("access = \"random\"", pages.min(SETTLING))
     };
     let keys =
         format!("read_ratio = 0, size = {{ constant = 4096 }}, {access}, arrivals = \"closed-loop\", depth = 32");
-    let flow = flow("writes", &format!("{keys}, requests = {}", before + pages));
+    let flow = flow("writes", &format!("{keys}, requests = {}", before + pages.min(2 * SETTLING)));
     let mut scene = scenario(&device, before, &flow)?;
     scene.assign(&[("device.ftl.user_bytes".into(), used.to_string())]).map_err(|error| error.to_string())?;
     let amplified = run(&scene)?.device.write_amplification.ok_or("no writes")? * figure("sequential");

@@ -24,7 +24,7 @@ pub fn scenario(device: &str, warm_up: u64, flows: &str) -> Result<Scenario, Str
 ///
 /// # Errors
 /// Blocks that cannot be made so small.
-pub fn shrink(scenario: &mut Scenario, scale: u32) -> Result<(), String> {
+pub fn shrink(scenario: &mut Scenario, scale: u32, more: &[(&str, &str)]) -> Result<(), String> {
     let fault = |error: flashlane_scenario::ScenarioError| error.to_string();
     let config = scenario.device_config().map_err(fault)?;
     let own = &scenario.document().device;
@@ -39,7 +39,8 @@ pub fn shrink(scenario: &mut Scenario, scale: u32) -> Result<(), String> {
         set("ftl.user_bytes", bytes / u64::from(scale)),
         set("nand.erase_ns", erase / u64::from(scale)),
     ];
-    scenario.assign(&sets).map_err(fault)
+    let more = more.iter().map(|&(key, value)| (key.to_owned(), value.to_owned()));
+    scenario.assign(&sets.into_iter().chain(more).collect::<Vec<_>>()).map_err(fault)
 }
 
 /// Size of the drive of `scenario` that its user sees, and of its flash, bytes.

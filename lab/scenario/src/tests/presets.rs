@@ -231,8 +231,13 @@ fn every_value_of_a_drive_of_today_has_a_source_or_is_called_an_assumption() {
         "datacenter-tlc",
         "client-tlc",
         "client-qlc",
+        "samsung-970-pro-512gb",
         "samsung-980-pro-1tb",
         "samsung-pm9a3-960gb",
+        "sk-hynix-pe8110-960gb",
+        "micron-7450-pro-960gb",
+        "micron-7450-max-800gb",
+        "wd-dc-960gb",
         "solidigm-p5520-1920gb",
     ] {
         every_value_says_where_it_comes_from(name);

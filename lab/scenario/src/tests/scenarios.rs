@@ -154,9 +154,14 @@ fn the_hashes_of_the_presets() {
         ("datacenter-tlc", "5135528e339946d7"),
         ("client-tlc", "ec5c96c1eeb2cde4"),
         ("client-qlc", "849a7efc9aa57014"),
+        ("samsung-970-pro-512gb", "38ed32873883d74d"),
         ("samsung-980-pro-1tb", "40c696ce84904827"),
-        ("samsung-pm9a3-960gb", "7135c825948de3c1"),
-        ("solidigm-p5520-1920gb", "6cb69402bb21dd4e"),
+        ("samsung-pm9a3-960gb", "0afc0bf52a1b1c6b"),
+        ("sk-hynix-pe8110-960gb", "8fb7f758540cf43c"),
+        ("micron-7450-pro-960gb", "cf989d12e550450a"),
+        ("micron-7450-max-800gb", "1bf790e2a5ea3389"),
+        ("wd-dc-960gb", "9fe68f7b87650bef"),
+        ("solidigm-p5520-1920gb", "8eb82ab94c81fa8f"),
         ("unit-cycle", "1da24e5dfee0f669"),
     ];
     assert_eq!(hashes.iter().map(|(name, hash)| (*name, hash.as_str())).collect::<Vec<_>>(), kept);

@@ -74,7 +74,7 @@ struct Drive {
 fn unchanged(_: &mut Config) {}
 
 /// The papers' presets and those of today, and on one of them what only options bring.
-const DRIVES: [Drive; 22] = [
+const DRIVES: [Drive; 23] = [
     Drive { name: "slacker-asplos17", change: unchanged, does: &[] },
     Drive { name: "slacker-one-page", change: unchanged, does: &[] },
     Drive { name: "flin-isca18", change: unchanged, does: &[CANCELLED] },
@@ -88,7 +88,8 @@ const DRIVES: [Drive; 22] = [
     Drive { name: "client-tlc", change: small_buffer, does: &[PADS, SLC, DIRECT] },
     Drive { name: "client-qlc", change: small_cache, does: &[PADS, SLC, DIRECT, MAP_READS, MAP_PROGRAMS, HOST_HITS] },
     Drive { name: "samsung-980-pro-1tb", change: small_buffer, does: &[PADS, SLC, DIRECT] },
-    Drive { name: "samsung-pm9a3-960gb", change: small_buffer, does: &[PADS] },
+    Drive { name: "samsung-970-pro-512gb", change: small_rows, does: &[PADS] },
+    Drive { name: "sk-hynix-pe8110-960gb", change: small_rows, does: &[PADS] },
     Drive { name: "solidigm-p5520-1920gb", change: small_rows, does: &[PADS] },
     Drive { name: "flin-isca18 parts of pages", change: parts, does: &[RESTS] },
     Drive { name: "flin-isca18 map", change: map, does: &[RESTS, MAP_READS, MAP_PROGRAMS] },
