@@ -76,8 +76,11 @@ impl Ages {
         ages
     }
 
-    /// Another scheduler decides. Nothing may wait.
+    /// Another scheduler decides. Nothing may wait: what does by the record was left out after a trim.
     pub(super) fn scheduler_changes(&mut self, policy: Policy) {
+        self.units.iter_mut().flatten().for_each(VecDeque::clear);
+        self.unplaced.clear();
+        self.admitted = Sequence::default();
         self.judges = policy.oldest_first && !policy.moves_take_time;
         self.binds_late = policy.binds_late;
         self.knows_writes = !self.reads_first;
@@ -116,7 +119,9 @@ impl Ages {
     pub(super) fn queued(&mut self, serial: u64, txn: &Txn) {
         let Some(op) = self.index(txn) else { return };
         self.count += 1;
-        let may_join_late = self.fetches_entries && (txn.request.is_some() || txn.owner == Owner::Buffer);
+        // A translation page may share its program with pages whose entries are awaited.
+        let is_gathered = txn.owner == Owner::Buffer || self.gathers && txn.op == FlashOp::Program;
+        let may_join_late = self.fetches_entries && (txn.request.is_some() || is_gathered);
         let age = match txn.request {
             Some(request) if !self.holds_reads => self.admitted.get(request.0).copied(),
             _ if may_join_late => None,
@@ -191,5 +196,52 @@ impl Ages {
                 format!("{} {serial} begins, and {} is older and waits.", txn.op.name(), first.serial)
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashlane_core::Duration;
+    use flashlane_core::decide::{GcMode, SuspendPoints};
+
+    /// After a trim nothing is judged, nor noted, until the scheduler changes. What waited then has begun unseen, and is in nobody's way.
+    #[test]
+    fn what_waited_before_a_trim_is_forgotten_when_the_scheduler_changes() {
+        let mut config = crate::tests::case::config();
+        config.geometry.slots = 2;
+        let policy = Policy {
+            suspend_points: SuspendPoints::Never,
+            gc_mode: GcMode::Transactions { pausable: true },
+            binds_late: false,
+            moves_take_time: false,
+            cancelled_end_at_once: false,
+            oldest_first: true,
+        };
+        let program = |lpn| Txn {
+            request: None,
+            op: FlashOp::Program,
+            owner: Owner::Buffer,
+            lpn: Lpn(lpn),
+            plane: PlaneId(0),
+            bytes: 4096,
+            dispatched: None,
+            slack: Duration::ZERO,
+            source: None,
+        };
+        let (mut ages, mut log) = (Ages::new(&config, policy), Log::new(1));
+        (1..=3).for_each(|serial| ages.queued(serial, &program(serial as u32)));
+        ages.dropped(3, &program(3), true);
+        ages.scheduler_changes(policy);
+        (4..=5).for_each(|serial| ages.queued(serial, &program(serial as u32)));
+        let mut begins = |serial: u64, command| {
+            let txn = program(serial as u32);
+            let waits_first = |lpn: Lpn| Some(u64::from(lpn.0));
+            ages.dispatched((serial, &txn), (UnitId(0), command), waits_first, (|_| true, false), &mut log);
+            log.total()
+        };
+        assert_eq!(begins(4, 1), 0);
+        // It is judged again: the fourth has begun twice.
+        assert_eq!(begins(4, 2), 1);
     }
 }

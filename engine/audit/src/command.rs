@@ -127,8 +127,8 @@ impl Command {
             format!("a {} joined command {number}, a {}.", txn.op.name(), self.op.name())
         });
         let same_page = can.same_page[self.op.index()];
-        // Several pages of a plane in one array operation are those of a wordline, in order, or of one row.
-        let together = if self.op == FlashOp::Program { can.wordline } else { geometry.slots };
+        // Several pages of a plane in one array operation are those of a wordline of native cells, in order, or of one row.
+        let together = if self.op == FlashOp::Program && !is_slc { can.wordline } else { geometry.slots };
         let continues = |other: &Member| {
             let is_next = match self.op {
                 FlashOp::Read => geometry.slots > 1,

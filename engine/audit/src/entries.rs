@@ -55,6 +55,8 @@ impl Entries {
     pub(super) fn hold_at_start(&mut self, entries: &[(Lpn, bool)]) {
         self.at_start = 0;
         self.changed.extend(entries.iter().map(|entry| entry.0));
+        // Translation pages that are still to be written.
+        entries.iter().for_each(|entry| self.page_seen(entry.0));
         if let Some(held) = &mut self.held {
             held.begins_with(entries.iter().copied());
         }

@@ -94,7 +94,12 @@ impl Held {
         (self.entries, self.pages) = Default::default();
         (self.memory, self.host) = Default::default();
         for (lpn, dirty) in entries {
-            if dirty { self.changed(lpn) } else { self.used(lpn) }
+            match self.number(lpn) {
+                // A translation page that memory has and must still write.
+                Some(number) => self.page(number).owes = Some(false),
+                None if dirty => self.changed(lpn),
+                None => self.used(lpn),
+            }
         }
         (self.changed, self.used_now) = Default::default();
     }

@@ -409,8 +409,12 @@ impl Auditor {
         }
         self.pages.pad(plane, ppa, &mut self.log);
         self.choice.programmed(plane, ppa, &self.pages);
+        let is_slc = self.pages.is_slc(self.pages.block_of(plane, ppa));
+        if let Some(slc) = self.slc.as_mut().filter(|_| is_slc) {
+            slc.programmed(plane, ppa);
+        }
         if let Some(padding) = &mut self.padding {
-            padding.padded(plane, ppa);
+            padding.padded(plane, ppa, is_slc);
         }
         match &mut self.wordlines {
             Some(wordlines) => wordlines.programmed(plane, ppa, true, &self.pages, &mut self.log),

@@ -1,13 +1,15 @@
 //! Why wordlines of the page buffer are padded (model 0.15).
 //!
 //! A page that leaves the buffer waits for others of its plane. Its wordline is padded where something waits for its program: a flush that has been
-//! admitted, a write with FUA of a page in it; where its first page has waited long enough; with a translation page in it; where pages were trimmed; and
-//! where it is one page that found no place in the SLC cache. When a page began to wait is not in the stream, but it was stored before: so this is a
-//! bound. With an SLC cache that lets writes wait for a fold nothing is gathered, and nothing judged.
+//! admitted, a write with FUA of a page in it; where its first page has waited long enough; with a translation page in it, if these are not gathered;
+//! where pages were trimmed; and where it is a row that found no place in the SLC cache. When a page began to wait is not in the stream, but it was stored
+//! before: so this is a bound, and for translation pages, of which not even that is known, a wide one.
+
+use std::ops::Range;
 
 use flashlane_core::transaction::Owner;
 use flashlane_core::{Duration, Lpn, PlaneId, RequestId, Time};
-use flashlane_ssd::config::{Buffer, Config, FullCache};
+use flashlane_ssd::config::{Buffer, Config};
 use rustc_hash::FxHashMap;
 
 use super::rule::{Log, Rule};
@@ -34,13 +36,18 @@ struct Begins {
 /// What is known of the pages of wordlines.
 #[derive(Debug)]
 pub(super) struct Padding {
-    /// Pages of a wordline.
+    /// Pages of a wordline, and of a row.
     wordline: u32,
+    slots: u32,
+    /// Translation pages wait for others too.
+    gathers_map: bool,
     wait: Option<Duration>,
     loses: bool,
     has_cache: bool,
-    /// By page, when it was first stored since a program of it was made.
-    stored: FxHashMap<Lpn, Time>,
+    /// Programs join their queues after they are made, where entries of their pages are awaited.
+    fetches_entries: bool,
+    /// By page, when it was first and last stored since a program of it joined a queue; where that comes late, from the last time before on.
+    stored: FxHashMap<Lpn, (Time, Time)>,
     made: FxHashMap<u64, Made>,
     /// Flushes in the device, and when one was there last.
     flushes: u32,
@@ -52,19 +59,20 @@ pub(super) struct Padding {
     trimmed_at: Option<Time>,
     /// Programs that begin at this instant, and wordlines that are padded.
     begins: Vec<Begins>,
-    padded: Vec<(PlaneId, u32)>,
+    padded: Vec<(PlaneId, Range<u32>)>,
 }
 
 impl Padding {
     /// For a device of `config`, if it gathers pages of the buffer.
     pub(super) fn new(config: &Config) -> Option<Padding> {
-        let folds = config.slc.as_ref().is_some_and(|slc| slc.full == FullCache::Fold);
-        let wordline = config.nand.one_shot_pages * config.geometry.slots;
-        (wordline > 1 && !folds).then(|| Padding {
-            wordline,
+        config.gathers_wordlines().then(|| Padding {
+            wordline: config.pages_of_a_program(),
+            slots: config.geometry.slots,
+            gathers_map: config.gathers_map(),
             wait: config.nand.one_shot_wait,
             loses: config.buffer.as_ref().is_some_and(Buffer::is_volatile),
             has_cache: config.slc.is_some(),
+            fetches_entries: config.mapping.is_some(),
             stored: FxHashMap::default(),
             made: FxHashMap::default(),
             flushes: 0,
@@ -79,7 +87,7 @@ impl Padding {
 
     /// A page of a write was stored in the buffer; `fua` if the write waits for its program.
     pub(super) fn stored(&mut self, request: RequestId, lpn: Lpn, fua: bool, now: Time) {
-        self.stored.entry(lpn).or_insert(now);
+        self.stored.entry(lpn).or_insert((now, now)).1 = now;
         if fua && self.loses {
             self.fua.entry(request.0).or_default().push(lpn);
         }
@@ -106,7 +114,7 @@ impl Padding {
 
     /// Before the first event the buffer holds this page, which is dirty.
     pub(super) fn holds(&mut self, lpn: Lpn) {
-        self.stored.insert(lpn, Time::ZERO);
+        self.stored.insert(lpn, (Time::ZERO, Time::ZERO));
     }
 
     /// A page was trimmed.
@@ -117,16 +125,21 @@ impl Padding {
     /// A program joined a queue.
     pub(super) fn queued(&mut self, serial: u64, txn: &Txn, now: Time) {
         if txn.owner == Owner::Mapping {
-            self.made.insert(serial, Made { stored: now, is_awaited: true });
+            let could_wait = self.wait.is_some() || self.flushes > 0 || self.flush_at.is_some();
+            let stored = if self.gathers_map { Time::ZERO } else { now };
+            self.made.insert(serial, Made { stored, is_awaited: could_wait || !self.gathers_map });
             return;
         }
         if txn.owner != Owner::Buffer {
             return;
         }
-        let Some(stored) = self.stored.remove(&txn.lpn) else {
+        let Some((stored, last)) = self.stored.remove(&txn.lpn) else {
             self.made.insert(serial, Made { stored: Time::ZERO, is_awaited: true });
             return;
         };
+        if self.fetches_entries {
+            self.stored.insert(txn.lpn, (last, last));
+        }
         let since = |at: Option<Time>| at.is_some_and(|at| at >= stored);
         let of_fua = self.fua.values().any(|pages| pages.contains(&txn.lpn)) || since(self.fua_at.remove(&txn.lpn));
         let has_waited = self.wait.is_some_and(|wait| stored + wait <= now);
@@ -148,11 +161,13 @@ impl Padding {
         }
     }
 
-    /// A page of a wordline was padded.
-    pub(super) fn padded(&mut self, plane: PlaneId, ppa: u32) {
-        let first = ppa - ppa % self.wordline;
-        if !self.padded.contains(&(plane, first)) {
-            self.padded.push((plane, first));
+    /// A page of a wordline was padded, or in SLC mode of a row.
+    pub(super) fn padded(&mut self, plane: PlaneId, ppa: u32, is_slc: bool) {
+        let together = if is_slc { self.slots } else { self.wordline };
+        let first = ppa - ppa % together;
+        let place = (plane, first..first + together);
+        if !self.padded.contains(&place) {
+            self.padded.push(place);
         }
     }
 
@@ -163,15 +178,15 @@ impl Padding {
 
     /// The instant is over: what was padded had a reason. Moved pages are not judged.
     pub(super) fn settle(&mut self, log: &mut Log) {
-        for &(plane, first) in &self.padded {
-            let in_wordline =
-                |begins: &&Begins| begins.plane == plane && (first..first + self.wordline).contains(&begins.ppa);
+        for (plane, places) in &self.padded {
+            let in_wordline = |begins: &&Begins| begins.plane == *plane && places.contains(&begins.ppa);
             let pages: Vec<&Begins> = self.begins.iter().filter(in_wordline).collect();
             let trimmed = pages.iter().any(|page| self.trimmed_at.is_some_and(|at| at >= page.made.stored));
-            let alone = self.has_cache && pages.len() == 1;
-            let has_reason = trimmed || alone || pages.iter().any(|page| page.made.is_awaited);
+            let was_for_cache = self.has_cache && pages.len() == self.slots as usize;
+            let has_reason = trimmed || was_for_cache || pages.iter().any(|page| page.made.is_awaited);
             log.check(pages.is_empty() || has_reason, Rule::Padding, || {
                 let serials: Vec<u64> = pages.iter().map(|page| page.serial).collect();
+                let first = places.start;
                 format!("pages behind {first} of plane {} were padded for programs {serials:?}.", plane.0)
             });
         }

@@ -35,6 +35,8 @@ struct Plane {
 #[derive(Debug)]
 pub(super) struct Slc {
     pages: u32,
+    /// Pages of a row.
+    slots: u32,
     pages_per_block: u32,
     first_static: u32,
     start_blocks: u32,
@@ -59,8 +61,10 @@ impl Slc {
         let slc = config.slc.as_ref()?;
         let geometry = &config.geometry;
         let plane = Plane { erased: slc.static_blocks, ..Plane::default() };
+        let gathers = config.gathers_wordlines() && !config.waits_for_folds();
         Some(Slc {
             pages: geometry.pages_per_block / slc.bits,
+            slots: geometry.slots,
             pages_per_block: geometry.pages_per_block,
             first_static: geometry.blocks_per_plane - slc.static_blocks,
             start_blocks: config.gc.start_blocks,
@@ -71,8 +75,8 @@ impl Slc {
             live: 0,
             waiting_writes: 0,
             last_end: Time::ZERO,
-            gathers: config.gathers_wordlines(),
-            must_go_there: (config.gathers_wordlines() && config.mapping.is_none()).then(FxHashSet::default),
+            gathers,
+            must_go_there: (gathers && config.mapping.is_none()).then(FxHashSet::default),
         })
     }
 
@@ -145,6 +149,12 @@ impl Slc {
         log.check(offset < self.pages, Rule::SlcPages, || {
             format!("page {offset} of {} was programmed, which has {} in SLC mode.", pages.describe(index), self.pages)
         });
+        self.programmed(plane, ppa);
+    }
+
+    /// A page was programmed, with data or without: its block in SLC mode may be full now.
+    pub(super) fn programmed(&mut self, plane: PlaneId, ppa: u32) {
+        let (block, offset) = (ppa / self.pages_per_block, ppa % self.pages_per_block);
         let cache = &mut self.planes[plane.index()];
         if offset + 1 == self.pages && cache.open == Some(block) {
             cache.open = None;
@@ -226,7 +236,8 @@ impl Slc {
         if self.must_go_there.is_none() {
             return;
         }
-        let has_page = self.pages_left(txn.plane, choice, pages) >= self.planes[txn.plane.index()].waiting;
+        // Each page that waits takes a row at most.
+        let has_page = self.pages_left(txn.plane, choice, pages) / self.slots >= self.planes[txn.plane.index()].waiting;
         if let Some(programs) = self.must_go_there.as_mut().filter(|_| has_page) {
             programs.insert(serial);
         }

@@ -10,8 +10,9 @@ use super::rule::{Log, Rule};
 /// The wordlines that are being filled at this instant.
 #[derive(Debug)]
 pub(super) struct Wordlines {
-    /// Pages of one.
+    /// Pages of one, and of a row in SLC mode.
     pages: u32,
+    slots: u32,
     pages_per_block: u32,
     /// By block, the page that comes next in a wordline that is not full.
     open: FxHashMap<u32, (PlaneId, u32)>,
@@ -21,25 +22,24 @@ impl Wordlines {
     /// For a device of `config`, if it has one-shot programs.
     pub(super) fn new(config: &Config) -> Option<Wordlines> {
         let pages = config.nand.one_shot_pages * config.geometry.slots;
-        let pages_per_block = config.geometry.pages_per_block;
-        (pages > 1).then(|| Wordlines { pages, pages_per_block, open: FxHashMap::default() })
+        let (pages_per_block, slots) = (config.geometry.pages_per_block, config.geometry.slots);
+        (pages > 1).then(|| Wordlines { pages, slots, pages_per_block, open: FxHashMap::default() })
     }
 
     /// A page of a block was programmed, with data or (`is_pad`) without.
     pub(super) fn programmed(&mut self, plane: PlaneId, ppa: u32, is_pad: bool, pages: &Pages, log: &mut Log) {
         let (block, offset) = (pages.block_of(plane, ppa), ppa % self.pages_per_block);
-        let is_slc = pages.is_slc(block);
+        let together = if pages.is_slc(block) { self.slots } else { self.pages };
         let begun = self.open.remove(&block);
         let is_next = match begun {
             Some((_, next)) => next == ppa,
-            None => !is_pad && offset.is_multiple_of(self.pages),
+            None => !is_pad && offset.is_multiple_of(together),
         };
-        let is_legal = if is_slc { !is_pad } else { is_next };
-        log.check(is_legal, Rule::Wordline, || {
+        log.check(is_next, Rule::Wordline, || {
             let what = if is_pad { "padded" } else { "programmed" };
             format!("page {offset} of {} was {what} apart from its wordline.", pages.describe(block))
         });
-        if !is_slc && !(offset + 1).is_multiple_of(self.pages) {
+        if !(offset + 1).is_multiple_of(together) {
             self.open.insert(block, (plane, ppa + 1));
         }
     }

@@ -228,8 +228,9 @@ pub(super) fn spare_covers_gc(
             format!("{blocks} are always in SLC mode, ")
         }
     };
+    let data_is = if data > g.blocks_per_plane { "would be needed for" } else { "hold" };
     let message = format!(
-        "garbage collection would start above the over-provisioning: of a plane's {} blocks {cache}{data} hold user data{} and \
+        "garbage collection would start above the over-provisioning: of a plane's {} blocks {cache}{data} {data_is} user data{} and \
          {open} are open; {legal}",
         g.blocks_per_plane,
         if mapping.is_some() { " and the map" } else { "" }

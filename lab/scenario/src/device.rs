@@ -285,10 +285,11 @@ section! {
         over_provisioning_percent: f64;
         /// Bytes of a logical page, the unit of the map: a multiple of 512 that divides `geometry.page_bytes`, its default. Smaller ones share a
         /// page of the flash and its program. All keys that count logical pages, such as `buffer.pages`, count them. Needs a write-back buffer
-        /// with `merge_writes`.
+        /// with `merge_writes` and for each plane the logical pages of a wordline, or of a flash page with `slc.full = "fold"`.
         unit_bytes: u32;
         /// What is opened, filled, collected and erased together: a block of a `plane` (the default), or the blocks of all planes of a `die`,
-        /// which then share every program and erase. Needs `nand.multi_plane`, and the buffer as `unit_bytes` does.
+        /// which then share every program and erase. Needs `nand.multi_plane`, `bus.plane_gap_ns = 0` and a buffer as `unit_bytes` does. A block has at
+        /// most 65,535 logical pages.
         superblock: Word<Superblock> = Word(Superblock::Plane) => PlanesOfADie;
         /// A write of part of a logical page reads the page first.
         read_modify_write: bool;

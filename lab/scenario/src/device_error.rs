@@ -39,7 +39,7 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
             format!("{percent} ({} blocks)", error.value)
         }
         // Slots are no key.
-        ("geometry.slots" | "slc (with slots)" | "mapping (with slots)", ..) => String::new(),
+        ("geometry.slots", ..) => String::new(),
         _ => error.value,
     };
     KeyError { keys, value, message: error.legal }
@@ -51,8 +51,6 @@ fn others(key: &str) -> Option<&'static [&'static str]> {
         "nand.one_shot_pages" => &["nand.one_shot_pages", "buffer.pages", "geometry.pages_per_block"],
         "geometry.slots" => &["ftl.unit_bytes", "ftl.superblock", "buffer.pages"],
         "slots (with serial service)" => &["front.service", "ftl.unit_bytes", "ftl.superblock"],
-        "slc (with slots)" => &["ftl.unit_bytes", "ftl.superblock", "slc.static_blocks", "slc.dynamic"],
-        "mapping (with slots)" => &["ftl.unit_bytes", "ftl.superblock", "mapping.entries", "mapping.bytes"],
         "nand.program (with one_shot_pages)" => &["nand.program_ns", "nand.one_shot_pages"],
         "nand.read (with one_shot_pages)" => &["nand.read_ns", "nand.one_shot_pages"],
         "one_shot_pages (with serial service)" => &["front.service", "nand.one_shot_pages"],
@@ -60,9 +58,9 @@ fn others(key: &str) -> Option<&'static [&'static str]> {
         "gc.victim (d-choices)" => &["gc.choices", "gc.victim"],
         "precondition.fill (thousandths)" => &["precondition.fill_percent"],
         "mapping.entries" => &["mapping.entries", "mapping.bytes"],
+        "mapping.read_bytes" => &["mapping.read_bytes", "ftl.unit_bytes", "geometry.page_bytes"],
         "mapping.entries_per_page" => &["mapping.entries_per_page", "mapping.entry_bytes"],
         "mapping (with serial service)" => &["front.service", "mapping.entries", "mapping.bytes"],
-        "mapping (with one_shot_pages)" => &["mapping.entries", "mapping.bytes", "nand.one_shot_pages"],
         "slc.bits" => &["slc.bits", "geometry.pages_per_block"],
         "slc (with serial service)" => &["front.service", "slc.static_blocks", "slc.dynamic"],
         "retry (with serial service)" => &["front.service", "retry.states"],

@@ -45,12 +45,13 @@ fn units_of_page(device: &Device, flash: &Geometry) -> Result<u32, KeyError> {
         return Ok(flash.page_bytes / unit);
     }
     let message = format!("must be a multiple of 512 that divides geometry.page_bytes, {}", flash.page_bytes);
-    Err(KeyError::new("device.ftl.unit_bytes", unit, message))
+    let keys = ["device.ftl.unit_bytes", "device.geometry.page_bytes"].map(str::to_owned).into();
+    Err(KeyError { keys, value: unit.to_string(), message })
 }
 
 /// Planes of a die whose blocks are a superblock.
 fn planes_together(device: &Device, flash: &Geometry) -> Result<u32, KeyError> {
-    if device.ftl.superblock().0 == Superblock::Plane {
+    if device.ftl.superblock().0 == Superblock::Plane || flash.planes_per_die == 1 {
         return Ok(1);
     }
     let refuse = |key: &str, message: &str| {

@@ -117,6 +117,16 @@ fn gathering() -> Case {
     case
 }
 
+/// A device with rows of two pages, of which a block in SLC mode has one: a page is written there, and the row padded.
+fn padded_row() -> Case {
+    let mut case = with_cache(2);
+    case.config.geometry.slots = 2;
+    open(&mut case, 0, 6);
+    put(&mut case, 0, 0, 24);
+    case.push(0, Event::Padded { plane: PlaneId(0), ppa: 25 });
+    case
+}
+
 /// An instant after [`folded`].
 const LATER: u64 = 90_000_000;
 
@@ -141,6 +151,7 @@ pub fn rows() -> Vec<Breach> {
             put(c, LATER, 2, 0);
             c.push(LATER, Event::Padded { plane: PlaneId(0), ppa: 1 });
         }),
+        (Rule::Wordline, padded_row(), |c| c.leave_out(0, |e| matches!(e, Event::Padded { .. }))),
         (Rule::SlcMoves, folded(), |c| {
             open(c, 2 * (X + PROGRAM) + 1, 7);
             edit!(c, 5, dispatched, Event::Dispatched { ppa, .. } => *ppa = 28);

@@ -32,10 +32,18 @@ fn waited() -> Case {
     case
 }
 
+fn waited_in_row() -> Case {
+    let mut case = waited();
+    (case.config.nand.one_shot_pages, case.config.geometry.slots) = (1, 2);
+    case
+}
+
 pub fn rows() -> Vec<Breach> {
     vec![
         (Rule::Padding, waited(), |case| case.config.nand.one_shot_wait = None),
         (Rule::Padding, waited(), |case| case.config.nand.one_shot_wait = Some(Duration::from_ns(2_001))),
+        // Rows of two pages are padded for the same reasons.
+        (Rule::Padding, waited_in_row(), |case| case.config.nand.one_shot_wait = None),
         (Rule::Wordline, padded(), |case| case.leave_out(0, is_padded)),
         // A device without one-shot programs pads nothing.
         (Rule::Wordline, write(), pad),

@@ -168,8 +168,9 @@ impl Config {
         let Some(slc) = &self.slc else { return Ok(()) };
         let g = &self.geometry;
         range("slc.bits", slc.bits as u64, 2, PageTimes::MOST_BITS as u64)?;
-        if !g.pages_per_block.is_multiple_of(slc.bits) {
-            let legal = format!("must be a divisor of geometry.pages_per_block, which is {}", g.pages_per_block);
+        let rows = g.pages_per_block / g.slots;
+        if !rows.is_multiple_of(slc.bits) {
+            let legal = format!("must be a divisor of geometry.pages_per_block, which is {rows}");
             return Err(error("slc.bits", slc.bits, &legal));
         }
         range("slc.static_blocks", slc.static_blocks as u64, u64::from(!slc.dynamic), g.blocks_per_plane as u64 - 1)?;

@@ -7,9 +7,25 @@ use super::check::{ConfigError, HOUR, error, range};
 use super::{Config, FullCache, Latency, PageTimes, Service};
 
 impl Config {
-    /// Whether pages of the buffer are gathered to wordlines: always, or while the SLC cache is full. If a block is folded then, none is.
+    /// Whether pages of the buffer are gathered: to rows, and to wordlines of native cells. Where a row is a page and writes wait for a fold, each goes to
+    /// the SLC cache by itself.
     pub fn gathers_wordlines(&self) -> bool {
-        self.pages_of_a_program() > 1 && self.slc.as_ref().is_none_or(|slc| slc.full == FullCache::Direct)
+        self.pages_of_a_program() > 1 && (self.geometry.slots > 1 || !self.waits_for_folds())
+    }
+
+    /// Whether translation pages are gathered with those of the buffer. One that finds the SLC cache full does not wait where a row is a page.
+    pub fn gathers_map(&self) -> bool {
+        self.gathers_wordlines() && (self.geometry.slots > 1 || self.slc.is_none())
+    }
+
+    /// Whether writes wait for a fold while the SLC cache is full.
+    pub fn waits_for_folds(&self) -> bool {
+        self.slc.as_ref().is_some_and(|slc| slc.full == FullCache::Fold)
+    }
+
+    /// Pages that are gathered at most before they become a program: those of a row where all go to the SLC cache, else those of a wordline.
+    pub fn pages_of_a_list(&self) -> u32 {
+        if self.waits_for_folds() { self.geometry.slots } else { self.pages_of_a_program() }
     }
 
     /// Pages that one program of native cells writes: those of all rows of a wordline.
@@ -59,15 +75,8 @@ impl Config {
             Some(slc) if slc.bits != pages => {
                 Err(error("slc.bits", slc.bits, &format!("must be nand.one_shot_pages, which is {pages}")))
             }
-            Some(slc) if slc.full == FullCache::Fold => Ok(()),
-            Some(_) => self.check_gathering(),
-            None => match &self.mapping {
-                Some(mapping) => {
-                    let legal = "needs an SLC cache, [device.slc], with nand.one_shot_pages: a translation page fills no wordline";
-                    Err(error("mapping (with one_shot_pages)", mapping.entries, legal))
-                }
-                None => self.check_gathering(),
-            },
+            _ if self.waits_for_folds() => Ok(()),
+            _ => self.check_gathering(),
         }
     }
 
@@ -75,20 +84,6 @@ impl Config {
     fn check_slots(&self) -> Result<(), ConfigError> {
         let slots = self.geometry.slots;
         self.check_flash("slots (with serial service)", "has no flash; leave ftl.unit_bytes and ftl.superblock out")?;
-        if self.slc.is_some() {
-            return Err(error(
-                "slc (with slots)",
-                slots,
-                "rows of several logical pages are legal without an SLC cache only",
-            ));
-        }
-        if self.mapping.is_some() {
-            return Err(error(
-                "mapping (with slots)",
-                slots,
-                "rows of several logical pages are legal where memory holds the whole map only",
-            ));
-        }
         if !self.buffer.as_ref().is_some_and(|buffer| buffer.write_back && buffer.merge_writes) {
             let legal = "rows of several logical pages need a page buffer with write_back and merge_writes";
             return Err(error("geometry.slots", slots, legal));
@@ -96,7 +91,7 @@ impl Config {
         self.check_gathering()
     }
 
-    /// The buffer must be able to hold a program of every plane: then one is full, or can be made so, before the buffer is.
+    /// The buffer must be able to hold a full list of every plane: then one is full, or can be made so, before the buffer is.
     fn check_gathering(&self) -> Result<(), ConfigError> {
         let pages = self.nand.one_shot_pages;
         let Some(buffer) = self.buffer.as_ref().filter(|buffer| buffer.write_back && buffer.merge_writes) else {
@@ -106,7 +101,7 @@ impl Config {
             return Err(error("nand.one_shot_pages", pages, &legal));
         };
         let parts = if buffer.per_flow { self.flows.len() as u32 } else { 1 };
-        let of_program = self.pages_of_a_program();
+        let of_program = self.pages_of_a_list();
         let stripe = u64::from(self.geometry.planes()) * u64::from(of_program);
         if u64::from(buffer.pages / parts) >= stripe {
             return Ok(());

@@ -77,6 +77,7 @@ impl Device {
         if self.gather_none(config) {
             let parts = self.buffer.as_ref().map_or(0, Buffer::parts);
             (0..parts).map(FlowId).for_each(|flow| self.flush_part(flow));
+            self.write_back_entries();
         }
         self.gc.idle_ends = Time::NEVER;
         self.await_idle_time();

@@ -1,5 +1,5 @@
 //! Wordlines that wait for their program (model 0.15): which pages follow the one that is in a queue. Programs that go to the SLC cache instead: how many
-//! of its pages are reserved for them.
+//! of its rows are reserved for them.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -13,8 +13,8 @@ use crate::config::Config;
 use crate::policy::Known;
 use crate::shared::State;
 
-/// How many pages of the SLC cache are reserved for programs that wait, by plane; one number where writes get their planes only at dispatch. None is
-/// reserved unless other pages are gathered to wordlines.
+/// How many rows of the SLC cache are reserved for programs that wait, by plane; one number where writes get their planes only at dispatch. None is
+/// reserved unless pages are gathered. A row is reserved for the first of its pages.
 #[derive(Debug, Default)]
 pub(super) struct ReservedPages(Vec<u32>);
 
@@ -56,7 +56,7 @@ impl ReservedPages {
 }
 
 impl Device {
-    /// Reserves a page of the SLC cache for a waiting program that is not one of a wordline.
+    /// Reserves a row of the SLC cache for a waiting program that is not one of a wordline.
     #[cold]
     pub(super) fn reserve_cache_page(&mut self, id: TxnId) {
         let txn = self.state.board.txn_mut(id);
@@ -64,7 +64,7 @@ impl Device {
         self.transactions.reserved_pages.reserve(txn.plane);
     }
 
-    /// A program that a page of the SLC cache was reserved for begins, or is dropped.
+    /// A program that a row of the SLC cache was reserved for begins, or is dropped.
     #[cold]
     pub(super) fn release_cache_page(&mut self, id: TxnId) {
         let txn = self.state.board.txn_mut(id);
@@ -73,9 +73,15 @@ impl Device {
         }
     }
 
-    /// Whether a waiting program is one of a wordline.
-    pub(super) fn is_in_wordline(&self, id: TxnId) -> bool {
-        self.wordlines.is_some() && !self.state.board.txn(id).reserves_slc
+    /// Whether a waiting program is one of several pages: of a wordline, or of a row that has more than one.
+    pub(super) fn is_gathered(&self, id: TxnId) -> bool {
+        self.wordlines.is_some() && (self.ftl.has_rows() || !self.state.board.txn(id).reserves_slc)
+    }
+
+    /// Whether a program that begins goes to the SLC cache: it was made for that, and the cache of its plane still has a row.
+    pub(super) fn goes_to_cache(&self, lead: TxnId) -> bool {
+        let Transaction { plane, reserves_slc, .. } = *self.state.board.txn(lead);
+        (reserves_slc || self.wordlines.is_none()) && self.ftl.has_slc && self.ftl.slc_pages_for_writes(plane) > 0
     }
 }
 

@@ -9,6 +9,7 @@ use flashlane_core::{FlowId, Lpn, Owner, PlaneId, Transaction, TxnId};
 
 use super::effects::{Why, WriteOut};
 use super::transactions::{QueuePlacement, create, may_queue};
+use super::wordlines::{GatheredPage, Wordlines};
 use super::{Device, Fault};
 use crate::frontend::RequestSlot;
 use crate::ftl::{MappingCache, Rewrite};
@@ -52,14 +53,26 @@ impl Device {
         }
     }
 
-    /// Creates a program of a page in the buffer; with one-shot programs, if the page goes to the SLC cache. Else it is gathered.
+    /// Creates a program of a page in the buffer; with one-shot programs, if the page goes to the SLC cache by itself. Else it is gathered.
     fn program_page(&mut self, lpn: Lpn, flow: FlowId) {
         let plane = self.place_in_row(lpn);
         if self.wordlines.is_none() {
             self.program_at(plane, lpn, flow);
-        } else if self.cache_has_page(plane) {
+        } else if !self.ftl.has_rows() && self.cache_has_page(plane) {
             self.program_to_cache(lpn, flow, plane);
-        } else if self.gather(lpn, flow, plane) {
+        } else {
+            self.gather_page(lpn, flow, plane);
+        }
+    }
+
+    /// Gathers a page. Rows go to the SLC cache as far as that has any; what is full otherwise becomes a program of native cells.
+    fn gather_page(&mut self, lpn: Lpn, flow: FlowId, plane: PlaneId) {
+        let is_full = self.gather(lpn, flow, plane);
+        if self.ftl.has_rows() && self.ftl.has_slc {
+            let slots = self.wordlines.as_ref().map_or(1, Wordlines::slots);
+            self.rows_to_cache(plane, slots);
+        }
+        if is_full && self.wordlines.as_ref().is_some_and(|wordlines| wordlines.is_full(plane)) {
             self.close_wordline(plane);
         }
     }
@@ -94,32 +107,52 @@ impl Device {
         self.program_at(plane, lpn, flow);
     }
 
-    /// Programs the wordlines that are not full and wait no longer. As far as the SLC cache has pages by now, it takes theirs one by one.
+    /// Programs the wordlines that are not full and wait no longer. As far as the SLC cache has rows by now, it takes theirs one by one.
     #[cold]
     pub(super) fn close_wordlines(&mut self) {
         let now = self.state.now();
         let due = self.wordlines.as_mut().map(|wordlines| wordlines.take_due(now)).unwrap_or_default();
         for plane in due {
-            while self.cache_has_page(plane)
-                && let Some((lpn, flow)) = self.wordlines.as_mut().and_then(|wordlines| wordlines.take_first(plane))
-            {
-                let plane = if self.policy.known.binds_at_dispatch { self.place(lpn) } else { plane };
-                self.program_to_cache(lpn, flow, plane);
-            }
+            self.rows_to_cache(plane, 1);
             self.close_wordline(plane);
         }
         self.set_wordline_deadline();
+        if self.wordlines.as_ref().is_some_and(|wordlines| wordlines.gathers_map) {
+            // Lookups may have driven out entries of the pages that these programs write.
+            self.write_back_entries();
+        }
     }
 
-    /// Makes the program of the pages that are gathered for `plane`, if there are any, there or where the place decision says at dispatch. It
-    /// joins its queue once the entries of all its pages are in memory.
+    /// Makes programs for the SLC cache of the pages that are gathered for `plane`, a row each, as far as it has rows and `least` pages are left.
+    fn rows_to_cache(&mut self, plane: PlaneId, least: usize) {
+        while self.goes_to_cache_next(plane)
+            && let Some(row) = self.wordlines.as_mut().and_then(|wordlines| wordlines.take_row(plane, least))
+        {
+            match row[..] {
+                [(lpn, flow, _)] if !self.ftl.has_rows() => {
+                    let plane = if self.policy.known.binds_at_dispatch { self.place(lpn) } else { plane };
+                    self.program_to_cache(lpn, flow, plane);
+                }
+                _ => self.make_program(row, plane, true),
+            }
+        }
+    }
+
+    /// Makes the program of the pages that are gathered for `plane`, if there are any, in native cells.
     fn close_wordline(&mut self, plane: PlaneId) {
-        let Some(wordlines) = &mut self.wordlines else { return };
-        let pages = wordlines.take_all(plane);
+        if let Some(wordlines) = &mut self.wordlines {
+            let pages = wordlines.take_all(plane);
+            self.make_program(pages, plane, false);
+        }
+    }
+
+    /// Makes a program of these pages, in `plane` or where the place decision says at dispatch: `to_cache` if it is a row for the SLC cache. It joins its
+    /// queue once the entries of all its pages are in memory.
+    fn make_program(&mut self, pages: Vec<GatheredPage>, plane: PlaneId, to_cache: bool) {
         let (bytes, no_request, op) = (self.transactions.page_on_bus(), RequestSlot::MAX, FlashOp::Program);
         let mut made = Vec::with_capacity(pages.len());
         for (lpn, flow, _) in pages {
-            let is_of_map = self.ftl.cache.as_ref().is_some_and(|cache| cache.is_translation_page(lpn));
+            let is_of_map = self.wordlines.as_mut().is_some_and(|wordlines| wordlines.leaves(lpn));
             let owner = if is_of_map { Owner::Mapping } else { Owner::Buffer };
             if let Some(buffer) = self.buffer.as_mut().filter(|_| !is_of_map) {
                 buffer.program_is_made(lpn);
@@ -131,6 +164,9 @@ impl Device {
                 self.hold_for_entry(id);
             }
             made.push(id);
+        }
+        if let Some(&first) = made.first().filter(|_| to_cache) {
+            self.reserve_cache_page(first);
         }
         self.give_off(made);
     }
@@ -155,7 +191,8 @@ impl Device {
             self.ftl.cache.as_mut().and_then(|cache| cache.next_rewrite())
         {
             let write = self.page_order.youngest_write(page);
-            if write.is_some() && self.state.board.txn(write).stage != Stage::InService {
+            let is_gathered = self.wordlines.as_ref().is_some_and(|wordlines| wordlines.has_of_map(page));
+            if is_gathered || write.is_some() && self.state.board.txn(write).stage != Stage::InService {
                 continue;
             }
             let read = self.translation.as_mut().and_then(|translation| translation.read_of(page));
@@ -180,8 +217,8 @@ impl Device {
         }
     }
 
-    /// Creates a program of a translation page, of which no other waits: by itself, or if the SLC cache has no page for it, in a wordline with
-    /// what is gathered for its plane.
+    /// Creates a program of a translation page, of which no other waits: by itself, or gathers it with pages of the buffer. Where a row is a page, one for
+    /// which the SLC cache has none makes a program of what is gathered for its plane.
     fn program_translation_page(&mut self, page: Lpn, flow: FlowId) {
         if let Some(translation) = &mut self.translation {
             translation.in_a_row += 1;
@@ -189,8 +226,13 @@ impl Device {
                 self.stop_endless_collection();
             }
         }
-        let plane = self.place(page);
+        let plane = self.place_in_row(page);
+        if let Some(wordlines) = self.wordlines.as_mut().filter(|wordlines| wordlines.gathers_map) {
+            wordlines.add_of_map(page);
+            return self.gather_page(page, flow, plane);
+        }
         if self.wordlines.is_some() && !self.cache_has_page(plane) {
+            self.wordlines.iter_mut().for_each(|wordlines| wordlines.add_of_map(page));
             self.gather(page, flow, plane);
             return self.close_wordline(plane);
         }

@@ -166,6 +166,7 @@ impl Device {
             }
             EntryAt::Host => {}
             EntryAt::Flash if self.page_order.youngest_write(page).is_some() => {}
+            EntryAt::Flash if self.wordlines.as_ref().is_some_and(|wordlines| wordlines.has_of_map(page)) => {}
             EntryAt::Flash => {
                 let whole = translation.read_bytes == self.transactions.page_bytes;
                 match translation.read_of(page) {

@@ -77,15 +77,18 @@ impl Device {
         let mut id = self.page_order.forget_writes(lpn);
         let mut of_buffer = false;
         while id.is_some() {
-            let Transaction { blocked_by, stage, held: reasons, owner, .. } = *self.state.board.txn(id);
+            let Transaction { blocked_by, stage, held: reasons, owner, reserves_slc, .. } = *self.state.board.txn(id);
             if stage != Stage::InService {
                 of_buffer |= owner == Owner::Buffer;
                 if !self.take_from_wordline(id) {
                     self.drop_program(id);
-                    if reasons & held::SIBLINGS != 0 {
-                        self.wordline_lost_a_page(id);
+                    let first = if reasons & held::SIBLINGS != 0 {
+                        self.wordline_lost_a_page(id)
                     } else {
-                        self.wordline_lost_its_lead(id);
+                        self.wordline_lost_its_lead(id)
+                    };
+                    if let Some(first) = first.filter(|_| reserves_slc) {
+                        self.reserve_cache_page(first);
                     }
                 }
             }

@@ -11,8 +11,9 @@ use serde::de::{DeserializeSeed, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Device;
+use super::wordlines::Wordlines;
 use crate::config::Config;
-use crate::ftl::{Ftl, MappingCache, SlcState, UsedTables};
+use crate::ftl::{Ftl, HeldEntry, MappingCache, SlcState, UsedTables};
 use crate::gc::{Replayed, UsedRest};
 
 /// The state of a device that has drained ([`Device::drain`]), to be stored.
@@ -51,7 +52,7 @@ impl Device {
     }
 
     /// The logical pages whose entries of the map memory holds, if it does not hold all: the one used longest ago first, each with whether it is
-    /// dirty. For auditors, at the start of a run.
+    /// dirty; then the translation pages that are still to be written. For auditors, at the start of a run.
     pub fn held_entries(&self) -> Vec<(Lpn, bool)> {
         let held = self.ftl.cache.as_ref().map(MappingCache::held).unwrap_or_default();
         held.into_iter().map(|(lpn, _, dirty)| (Lpn(lpn), dirty)).collect()
@@ -75,8 +76,9 @@ impl Device {
 impl Serialize for UsedState<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let device = self.0;
+        let gathered: Vec<HeldEntry> = device.wordlines.as_ref().map(Wordlines::pages_of_map).unwrap_or_default();
         let stored = Stored {
-            tables: device.ftl.used_tables(),
+            tables: device.ftl.used_tables(&gathered),
             victim_rng: device.gc.rng().clone(),
             flash_rng: device.flash.rng().clone(),
             buffer: device.buffer.as_ref().map(|buffer| buffer.held()),

@@ -1,13 +1,15 @@
-//! One-shot programs (model 0.15): pages that leave the page buffer are gathered to wordlines, each of which one program writes. With an SLC cache
-//! that is so while it is full; otherwise each page goes there by itself.
+//! One-shot programs (model 0.15) and rows of several pages (0.16): pages that leave the page buffer are gathered to wordlines, each of which one
+//! program writes. An SLC cache takes a row at a time as long as it has any.
 //!
-//! A page that is to be written out joins the list of the plane that it is placed on. A list that holds a wordline becomes a program at once;
-//! one that a flush or a write with FUA waits for, or whose first page has waited long enough, becomes one when the decisions of the instant
+//! A page that is to be written out joins the list of the plane that it is placed on. A list that holds a wordline, or a row for the cache, becomes a
+//! program at once; one that a flush or a write with FUA waits for, or whose first page has waited long enough, becomes one when the decisions of the instant
 //! are made, and its program pads the wordline. Until then the pages are in the buffer, where they may be written again.
 //!
-//! The pages of a wordline are transactions of their own, of which only the first is in a queue; the others follow it to its unit, start and
+//! Translation pages are gathered with the others, where a wordline of their own would be padded for most of its pages. The pages of a wordline are
+//! transactions of their own, of which only the first is in a queue; the others follow it to its unit, start and
 //! end with it. Moves of garbage collection are gathered in [`crate::gc`].
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::mem;
 
@@ -19,7 +21,7 @@ use super::Device;
 use super::transactions::{hold, may_queue, report_queued};
 use crate::buffer::Buffer;
 use crate::config::{BufferOrder, Config};
-use crate::ftl::Stream;
+use crate::ftl::{HeldEntry, Stream};
 use crate::gc::pad;
 use crate::policy::Policy;
 
@@ -37,8 +39,16 @@ struct Gathered {
 /// The pages of the buffer that are gathered.
 #[derive(Debug)]
 pub(super) struct Wordlines {
-    /// Pages of a wordline.
+    /// Pages of a list at most.
     pages: usize,
+    /// Pages of a row.
+    slots: usize,
+    /// All rows go to the SLC cache, and wait for it where it is full.
+    all_to_cache: bool,
+    /// Translation pages are gathered until their list is full or due.
+    pub(super) gathers_map: bool,
+    /// Those that are gathered.
+    of_map: BTreeSet<Lpn>,
     /// Pages of a row, where those that follow the first go to its plane; 1 where each goes to a plane of its own.
     row: usize,
     /// The plane that was named last for a page.
@@ -58,7 +68,11 @@ impl Wordlines {
     pub(super) fn of(config: &Config, policy: &Policy) -> Option<Wordlines> {
         let lists = if policy.known.binds_at_dispatch { 1 } else { config.geometry.planes() };
         config.gathers_wordlines().then(|| Wordlines {
-            pages: config.pages_of_a_program() as usize,
+            pages: config.pages_of_a_list() as usize,
+            slots: config.geometry.slots as usize,
+            all_to_cache: config.waits_for_folds(),
+            gathers_map: config.gathers_map(),
+            of_map: BTreeSet::new(),
             row: if policy.known.static_place { 1 } else { config.geometry.slots as usize },
             named: PlaneId(0),
             wait: config.nand.one_shot_wait,
@@ -120,11 +134,48 @@ impl Wordlines {
         }
     }
 
-    /// The first page of a list, no longer in it.
-    pub(super) fn take_first(&mut self, plane: PlaneId) -> Option<(Lpn, FlowId)> {
+    /// The pages of a list that are first, no longer in it: those of a row; none if there are fewer than `least`.
+    pub(super) fn take_row(&mut self, plane: PlaneId, least: usize) -> Option<Vec<GatheredPage>> {
         let number = self.list_of(plane);
-        let pages = &mut self.lists[number].pages;
-        (!pages.is_empty()).then(|| pages.remove(0)).map(|(lpn, flow, _)| (lpn, flow))
+        let Gathered { pages, awaited } = &mut self.lists[number];
+        if pages.len() < least {
+            return None;
+        }
+        let row: Vec<GatheredPage> = pages.drain(..self.slots.min(pages.len())).collect();
+        awaited.retain(|&page| row.iter().all(|of_row| of_row.0 != page));
+        Some(row)
+    }
+
+    /// Pages of a row.
+    pub(super) fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// Whether a list holds as many pages as it may.
+    pub(super) fn is_full(&self, plane: PlaneId) -> bool {
+        self.lists[self.list_of(plane)].pages.len() >= self.pages
+    }
+
+    /// Whether a translation page waits in a list, so that memory has it.
+    pub(super) fn has_of_map(&self, page: Lpn) -> bool {
+        self.gathers_map && self.of_map.contains(&page)
+    }
+
+    /// Notes that a translation page is gathered, which none was of it.
+    pub(super) fn add_of_map(&mut self, page: Lpn) {
+        let is_new = self.of_map.insert(page);
+        debug_assert!(is_new, "a translation page that is gathered takes further entries along");
+    }
+
+    /// A program of a page is made. Returns whether that is a translation page.
+    pub(super) fn leaves(&mut self, page: Lpn) -> bool {
+        self.of_map.remove(&page)
+    }
+
+    /// The translation pages that are gathered, each with its flow, as they are stored.
+    pub(super) fn pages_of_map(&self) -> Vec<HeldEntry> {
+        let pages = self.lists.iter().flat_map(|list| &list.pages).filter(|page| self.of_map.contains(&page.0));
+        pages.map(|&(page, flow, _)| (page.0, flow.0, true)).collect()
     }
 
     /// The pages of a list, no longer in it.
@@ -196,13 +247,18 @@ impl Device {
         }
     }
 
-    /// Whether the SLC cache of a plane has a page besides those that are reserved for waiting programs. Where writes get their planes only at
+    /// Whether a row that is gathered for a plane becomes a program for the SLC cache.
+    pub(super) fn goes_to_cache_next(&self, plane: PlaneId) -> bool {
+        self.wordlines.as_ref().is_some_and(|wordlines| wordlines.all_to_cache) || self.cache_has_page(plane)
+    }
+
+    /// Whether the SLC cache of a plane has a row besides those that are reserved for waiting programs. Where writes get their planes only at
     /// dispatch, whether that of every plane has.
     pub(super) fn cache_has_page(&self, plane: PlaneId) -> bool {
         if !self.ftl.has_slc {
             return false;
         }
-        let reserved = self.transactions.reserved_pages.of(plane);
+        let reserved = self.transactions.reserved_pages.of(plane) * self.state.board.facts.geometry.slots;
         let has = |plane: PlaneId| self.ftl.slc_pages_for_writes(plane) > reserved;
         match self.policy.known.binds_at_dispatch {
             true => (0..self.state.board.planes.len() as u16).map(PlaneId).all(has),
@@ -244,11 +300,11 @@ impl Device {
         }
     }
 
-    /// A page of a wordline that awaits entries was trimmed: it is held no longer for the others, nor they for it.
+    /// A page of a wordline that awaits entries was trimmed: it is held no longer for the others, nor they for it. Returns the first of these.
     #[cold]
-    pub(super) fn wordline_lost_a_page(&mut self, id: TxnId) {
-        let Some(wordlines) = &mut self.wordlines else { return };
-        let Some(number) = wordlines.pending_of(id) else { return };
+    pub(super) fn wordline_lost_a_page(&mut self, id: TxnId) -> Option<TxnId> {
+        let wordlines = self.wordlines.as_mut()?;
+        let number = wordlines.pending_of(id)?;
         wordlines.pending[number].retain(|&page| page != id);
         let other = wordlines.pending[number].first().copied();
         may_queue(id, held::SIBLINGS, &mut self.state);
@@ -256,6 +312,7 @@ impl Device {
             Some(other) => self.give_off_if_complete(other),
             None => drop(self.wordlines.as_mut().map(|wordlines| wordlines.pending.remove(number))),
         }
+        other
     }
 
     /// Puts the first page of a wordline into its queue, for all.
@@ -279,13 +336,18 @@ impl Device {
         self.transactions.followers.set(lead, followers);
     }
 
-    /// No page is gathered any more, after a change of scheduler, whose placement may be another: they are dirty again. Returns whether any
-    /// could have been.
+    /// No page is gathered any more, after a change of scheduler, whose placement may be another: they are dirty again, and translation pages are to be
+    /// written. Returns whether any could have been.
     #[cold]
     pub(super) fn gather_none(&mut self, config: &Config) -> bool {
         let Some(old) = mem::replace(&mut self.wordlines, Wordlines::of(config, &self.policy)) else { return false };
-        let pages = old.lists.iter().flat_map(|list| &list.pages);
-        self.buffer.iter_mut().for_each(|buffer| pages.clone().for_each(|&(lpn, ..)| buffer.leaves_wordline(lpn)));
+        for &(lpn, flow, _) in old.lists.iter().flat_map(|list| &list.pages) {
+            match (&mut self.ftl.cache, &mut self.buffer) {
+                (Some(cache), _) if old.of_map.contains(&lpn) => cache.write_again(lpn, flow),
+                (_, Some(buffer)) => buffer.leaves_wordline(lpn),
+                _ => {}
+            }
+        }
         true
     }
 }
@@ -293,21 +355,23 @@ impl Device {
 // A wordline in a queue, and as it begins.
 
 impl Device {
-    /// Begins the program of a wordline: its pages get their places, one behind the other, and the rest of it is padded. Returns the last page.
+    /// Begins the program of a wordline, or of a row in SLC mode: its pages get their places, one behind the other, and the rest of it is padded. Returns
+    /// the last page.
     #[cold]
     pub(super) fn bind_wordline(&mut self, lead: TxnId) -> TxnId {
         let plane = self.state.board.txn(lead).plane;
-        let is_wordline = self.is_in_wordline(lead);
+        let to_cache = self.goes_to_cache(lead);
         self.release_cache_page(lead);
-        self.bind_page(lead, is_wordline);
+        self.bind_page(lead, !to_cache);
         let mut last = lead;
         for id in self.transactions.followers.take(lead) {
             self.state.board.txn_mut(last).next = id;
             self.state.board.txn_mut(id).stage = Stage::InService;
-            self.bind_page(id, true);
+            self.bind_page(id, !to_cache);
             last = id;
         }
-        pad(plane, Stream::User, &mut self.state, &mut self.ftl);
+        let stream = if to_cache { Stream::User } else { Stream::Wordline };
+        pad(plane, stream, &mut self.state, &mut self.ftl);
         self.gc.update_plane(plane, &mut self.state, &mut self.ftl);
         last
     }
@@ -321,7 +385,8 @@ impl Device {
         let planes = board.facts.geometry.planes_per_die as u8;
         let members = self.policy.group.members();
         let key = |id: TxnId| {
-            let Transaction { plane, slot, reserves_slc: slc, .. } = *board.txn(id);
+            let Transaction { plane, slot, reserves_slc, .. } = *board.txn(id);
+            let slc = if self.ftl.has_rows() { self.goes_to_cache(id) } else { reserves_slc };
             let offset = if same_page { self.ftl.next_offset(plane, !slc) } else { 0 };
             (slot / planes, slc, offset)
         };
@@ -354,16 +419,17 @@ impl Device {
         true
     }
 
-    /// The page that was in a queue for all of its wordline was trimmed: another takes its place in a queue.
+    /// The page that was in a queue for all of its wordline was trimmed: another takes its place in a queue, which is returned.
     #[cold]
-    pub(super) fn wordline_lost_its_lead(&mut self, lead: TxnId) {
+    pub(super) fn wordline_lost_its_lead(&mut self, lead: TxnId) -> Option<TxnId> {
         let mut followers = self.transactions.followers.take(lead).into_iter();
-        let Some(next) = followers.next() else { return };
+        let next = followers.next()?;
         let transfer = self.state.board.facts.transfer(self.state.board.txn(next).bytes);
         self.state.board.txn_mut(next).transfer = transfer * (1 + followers.len() as u64);
         self.transactions.overtaking.joins_late();
         self.transactions.join_queue(next, &mut self.policy, &mut self.state);
         self.transactions.followers.set(next, followers.collect());
+        Some(next)
     }
 }
 

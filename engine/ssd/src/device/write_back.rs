@@ -83,8 +83,8 @@ impl Device {
     fn store(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId) -> Put {
         let old = self.page_order.youngest_write(lpn);
         let waits = old.is_some() && self.state.board.txn(old).stage == Stage::Waiting;
-        // A wordline in a queue is programmed as it was gathered.
-        let replaces = waits && !self.is_in_wordline(old) && self.policy.drops(&self.state.board, old);
+        // What was gathered is programmed so.
+        let replaces = waits && !self.is_gathered(old) && self.policy.drops(&self.state.board, old);
         let owner = if replaces { self.state.board.txn(old).flow } else { flow };
         let fua = self.state.board.requests[slot as usize].fua;
         let awaited_by = if fua { slot } else { RequestSlot::MAX };

@@ -77,12 +77,16 @@ pub(crate) struct MappingCache {
     pub(crate) looked_up: [u64; 3],
 }
 
-/// Entries that are held, as they are stored: logical page, flow and whether it is dirty, from the one used longest ago on.
-pub(crate) type HeldEntries = Vec<(u32, u16, bool)>;
+/// An entry that is held, as it is stored: logical page, flow and whether it is dirty. With the number of a translation page: that is still to be
+/// written.
+pub(crate) type HeldEntry = (u32, u16, bool);
+
+/// Those that are held, from the one used longest ago on.
+pub(crate) type HeldEntries = Vec<HeldEntry>;
 
 // A used drive's cache.
 impl MappingCache {
-    /// What is held; no translation page may have to be written.
+    /// What is held, and which translation pages are still to be written.
     pub(crate) fn held(&self) -> HeldEntries {
         let mut entries = Vec::with_capacity(self.nodes.len());
         let mut at = self.oldest;
@@ -90,16 +94,22 @@ impl MappingCache {
             entries.push((lpn, flow.0, dirty));
             at = younger;
         }
+        entries.extend(self.rewrites.iter().map(|rewrite| (rewrite.page.0, rewrite.flow.0, true)));
         entries
     }
 
     /// A cache that holds these entries; `None` if they are of another drive.
-    pub(super) fn holding(config: &Mapping, logical_pages: u32, held: &[(u32, u16, bool)]) -> Option<MappingCache> {
+    pub(super) fn holding(config: &Mapping, logical_pages: u32, held: &[HeldEntry]) -> Option<MappingCache> {
         let mut cache = MappingCache::new(&Mapping { warm: false, ..*config }, logical_pages);
+        let (held, to_write): (Vec<HeldEntry>, Vec<HeldEntry>) = held.iter().partition(|entry| entry.0 < logical_pages);
         if held.len() > cache.held_at_most as usize {
             return None;
         }
-        for &(lpn, flow, dirty) in held {
+        for (page, flow, _) in to_write {
+            cache.pages.get((page - logical_pages) as usize)?;
+            cache.write_again(Lpn(page), FlowId(flow));
+        }
+        for (lpn, flow, dirty) in held {
             if *cache.node_of.get(lpn as usize)? != 0 {
                 return None;
             }
@@ -199,6 +209,11 @@ impl MappingCache {
     #[inline(always)]
     pub(crate) fn has_rewrites(&self) -> bool {
         !self.rewrites.is_empty()
+    }
+
+    /// Memory has a whole translation page, which must be written anew.
+    pub(crate) fn write_again(&mut self, page: Lpn, flow: FlowId) {
+        self.rewrites.push_back(Rewrite { page, flow, is_whole: true });
     }
 
     /// The next translation page that must be written anew.

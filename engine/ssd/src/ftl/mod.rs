@@ -21,7 +21,7 @@ use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
 pub(crate) use mapping::written_groups_bytes;
 use mapping::{Map, PageFlows, Validity};
 use mapping_cache::HeldEntries;
-pub(crate) use mapping_cache::{ENTRY_BYTES as MAPPING_ENTRY_BYTES, MappingCache, Rewrite};
+pub(crate) use mapping_cache::{ENTRY_BYTES as MAPPING_ENTRY_BYTES, HeldEntry, MappingCache, Rewrite};
 use precondition::Initial;
 pub(crate) use precondition::{PlaneReplay, PlaneStates};
 pub(crate) use retries::BYTES_A_PAGE as RETRY_BYTES_A_PAGE;
@@ -131,12 +131,21 @@ impl Ftl {
         }
     }
 
-    /// Gives up the next page in the wordline that was written last for `stream`; `None` if that is full, or in SLC mode.
+    /// Gives up the next page in the wordline that was written last for `stream`, or in SLC mode in the row; `None` if that is full.
     #[cold]
     pub(crate) fn pad(&mut self, plane: PlaneId, stream: Stream) -> Option<Ppa> {
-        let padded = self.pools[plane.index()].pad(stream, self.geometry.pages_per_block, self.wordline);
+        let (pool, pages) = (&mut self.pools[plane.index()], self.geometry.pages_per_block);
+        let padded = match stream {
+            Stream::User => pool.pad_slc(pages, self.geometry.slots),
+            Stream::Wordline | Stream::Gc | Stream::Fold => pool.pad(stream, pages, self.wordline),
+        };
         self.totals.padded += u64::from(padded.is_some());
         padded
+    }
+
+    /// Whether a row has several pages.
+    pub(crate) fn has_rows(&self) -> bool {
+        self.geometry.slots > 1
     }
 
     /// Whether the block of a page is in SLC mode.
@@ -537,12 +546,13 @@ pub(crate) struct UsedTables<'a> {
 }
 
 impl Ftl {
-    /// What the drive's use has changed; no translation page may have to be written.
-    pub(crate) fn used_tables(&self) -> UsedTables<'_> {
+    /// What the drive's use has changed. Memory has the translation pages `gathered`, which are still to be written.
+    pub(crate) fn used_tables(&self, gathered: &[HeldEntry]) -> UsedTables<'_> {
+        let held = |cache: &MappingCache| cache.held().into_iter().chain(gathered.iter().copied()).collect();
         UsedTables {
             tables: self.tables(),
             planes: self.map.planes_away(),
-            cache: self.cache.as_ref().map(MappingCache::held),
+            cache: self.cache.as_ref().map(held),
             versions: Cow::Borrowed(self.retries.as_ref().map_or(&[], Retries::versions)),
         }
     }

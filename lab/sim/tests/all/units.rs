@@ -1,5 +1,7 @@
 //! Units of the map below a page, rows and superblocks (model 0.16): exact scenes, and rows of one page beside wordlines.
 
+mod cached;
+
 use crate::closed_form::amplification_beside_greedy;
 use crate::common::play::{self, Mix, TestRequest, ends_under, flush, page};
 use crate::common::{atomic, device, drain, one_plane, recipe, table1};

@@ -50,6 +50,15 @@ fn with_slc(dynamic: bool) -> Config {
     config
 }
 
+/// With rows of four pages, in which pages of the buffer and of the map are gathered.
+fn with_rows(full: FullCache) -> Config {
+    let mut config = with_slc(full == FullCache::Direct);
+    config.geometry.slots = 4;
+    config.ftl.logical_pages = config.geometry.planes() * 16 * 6;
+    config.buffer = Some(Buffer { protected: true, ..Buffer::plain(256, 20) });
+    config
+}
+
 /// The schedulers that remember nothing of what was before: no counts of channels, no owners of pages.
 fn recipes() -> Vec<Recipe> {
     let all = schedulers().iter().map(|row| Recipe { base: Some(row.name.to_owned()), ..Recipe::default() });
@@ -130,13 +139,18 @@ fn a_drive_taken_up_acts_as_the_used_one() {
 /// The auditor knows such a drive's pages from the device, and finds nothing wrong.
 #[test]
 fn the_auditor_takes_it_up_too() {
-    for config in [drive(), with_buffer(), with_mapping(), with_slc(false), with_slc(true)] {
+    let in_rows = [FullCache::Direct, FullCache::Fold].map(with_rows);
+    let mut to_write = 0;
+    for config in [drive(), with_buffer(), with_mapping(), with_slc(false), with_slc(true)].into_iter().chain(in_rows) {
         for recipe in &recipes()[..6] {
             let scheduler = || build(recipe).expect("a recipe");
             let mut used = Device::new(&config, scheduler()).expect("a legal drive");
             serve(&mut used, &requests(&config, 0, 7));
-            let state = read(&config, &stored(&used)).expect("a state");
+            let bytes = stored(&used);
+            let state = read(&config, &bytes).expect("a state");
             let mut later = Device::in_state(&config, scheduler(), Some(state)).expect("legal");
+            assert!(stored(&later) == bytes, "{recipe:?}");
+            to_write += later.held_entries().iter().filter(|entry| entry.0.0 >= config.ftl.logical_pages).count();
             later.report_events();
             let mut auditor = {
                 let (lpn_of, written) =
@@ -154,6 +168,7 @@ fn the_auditor_takes_it_up_too() {
             assert!(verdict.is_clean(), "{recipe:?}: {verdict}");
         }
     }
+    assert!(to_write > 10, "{to_write} translation pages were still to be written");
 }
 
 /// A state whose blocks in SLC mode do not agree with its cache is refused: of more static blocks, or with more dynamic ones than

@@ -72,7 +72,7 @@ impl SlcBlocks {
             dynamic: 0,
             most_dynamic: if slc.dynamic { slc.dynamic_limit } else { 0 },
             full: slc.full,
-            beside_wordlines: config.gathers_wordlines(),
+            beside_wordlines: config.gathers_wordlines() && slc.full == FullCache::Direct,
             min_free: config.gc.start_blocks,
             modes,
             free: (first_static..blocks).collect(),
@@ -193,6 +193,12 @@ impl SlcBlocks {
         (block, next)
     }
 
+    /// Gives up the next page of the open block if that is not the first of a row of `slots` pages.
+    fn pad(&mut self, slots: u32) -> Option<(u32, u32)> {
+        self.open.filter(|open| !open.next.is_multiple_of(slots))?;
+        Some(self.take())
+    }
+
     /// Programmed pages of a block in SLC mode.
     pub(super) fn written(&self, block: u32) -> u32 {
         match self.open {
@@ -282,6 +288,15 @@ impl Pool {
         let (block, page) = slc.take();
         self.slc = Some(slc);
         Some(FreshPage { ppa: Ppa(block * pages + page), page, segment: segment(block) })
+    }
+
+    /// Gives up the next page in SLC mode if that is not the first of a row of `slots` pages: it is invalid at once.
+    #[cold]
+    pub(crate) fn pad_slc(&mut self, pages: u32, slots: u32) -> Option<Ppa> {
+        let (block, page) = self.slc.as_mut()?.pad(slots)?;
+        self.valid_when_sealed[block as usize] -= 1;
+        self.minima.note(block, self.valid_when_sealed[block as usize]);
+        Some(Ppa(block * pages + page))
     }
 
     /// Pages of a block in SLC mode that are still to be written; none of one that is erased, whose valid pages are not counted.

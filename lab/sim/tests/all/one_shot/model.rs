@@ -1,4 +1,4 @@
-//! A plain model of one plane with one-shot programs behind a page buffer, and behind an SLC cache that is passed by when it is full, written apart
+//! A plain model of one plane with rows and one-shot programs behind a page buffer, and behind an SLC cache that is passed by when it is full, written apart
 //! from the engine, and random requests against both.
 //!
 //! The plane does one thing at a time: a fold to its end once it is begun, else what waits in the order in which it came. The model knows no events and no
@@ -31,18 +31,19 @@ enum Page {
 
 enum Work {
     Read(usize),
-    /// A page that goes to the cache.
-    ToCache(u64),
+    /// Pages of a row that goes to the cache.
+    ToCache(Vec<u64>),
     Wordline(Vec<u64>),
-    FoldRead,
+    /// Pages of a row in SLC mode are read.
+    FoldRead(u64),
     FoldProgram(Vec<u64>),
     Erase,
 }
 
-/// A block in SLC mode: its pages, each with the number of its program, and whether it is native once erased.
+/// A block in SLC mode: its rows of pages, each with the number of its program, and whether it is native once erased.
 #[derive(Default)]
 struct Block {
-    pages: Vec<(u64, u64)>,
+    rows: Vec<Vec<(u64, u64)>>,
     is_native: bool,
 }
 
@@ -50,18 +51,18 @@ struct Plane<'a> {
     asks: &'a [OnePage],
     buffer_pages: usize,
     slc: Option<SlcCache>,
-    /// Pages of a block in SLC mode, of a native one, and of a wordline.
+    /// Rows of a block in SLC mode; pages of a native one, of a wordline and of a row.
     block: usize,
     native: usize,
     wordline: usize,
+    slots: usize,
     wait: Option<u64>,
     start_blocks: u32,
     // The buffer.
     buffer: BTreeMap<u64, Page>,
-    gathered: Vec<u64>,
-    since: u64,
-    /// Something waits for a page that is gathered.
-    is_awaited: bool,
+    /// Pages that are gathered, each with the instant since which it is, and those of them that something waits for.
+    gathered: Vec<(u64, u64)>,
+    awaited: Vec<u64>,
     /// Writes that wait for space.
     waiting: VecDeque<usize>,
     /// Requests that wait for programs of pages: the request, the page, how many programs.
@@ -90,41 +91,60 @@ struct Plane<'a> {
 }
 
 impl Plane<'_> {
-    /// Pages that the cache has besides those for which programs wait.
-    fn cache_has_page(&self) -> bool {
+    /// Whether the cache has a row besides those for which programs wait.
+    fn cache_has_row(&self) -> bool {
         let Some(slc) = &self.slc else { return false };
         let native = self.filled.iter().chain(&self.open).chain(&self.folded).filter(|block| block.is_native).count();
         let limit = if slc.dynamic { slc.dynamic_limit as usize } else { 0 };
         let spare = (self.free.saturating_sub(self.start_blocks) as usize).min(limit.saturating_sub(native));
-        let open = self.open.as_ref().map_or(0, |block| self.block - block.pages.len());
+        let open = self.open.as_ref().map_or(0, |block| self.block - block.rows.len());
         let waiting = self.queue.iter().filter(|work| matches!(work, Work::ToCache(_))).count();
         open + (self.free_static as usize + spare) * self.block > waiting
     }
 
     fn gather(&mut self, now: u64, page: u64) {
-        if self.cache_has_page() {
-            return self.program_cached(page);
-        }
-        if self.gathered.is_empty() {
-            (self.since, self.is_awaited) = (now, false);
+        if self.slots == 1 && self.cache_has_row() {
+            self.buffer.insert(page, Page::Leaving(false));
+            self.queue.push_back(Work::ToCache(vec![page]));
+            return;
         }
         self.buffer.insert(page, Page::Gathered);
-        self.gathered.push(page);
+        self.gathered.push((page, now));
+        if self.slots > 1 {
+            self.rows_to_cache(self.slots);
+        }
         if self.gathered.len() == self.wordline {
             self.close();
         }
     }
 
-    fn program_cached(&mut self, page: u64) {
-        self.buffer.insert(page, Page::Leaving(false));
-        self.queue.push_back(Work::ToCache(page));
+    /// Rows of at least so many pages go to the cache as far as it has any.
+    fn rows_to_cache(&mut self, least: usize) {
+        while self.gathered.len() >= least && self.cache_has_row() {
+            let pages = self.take(self.slots);
+            self.queue.push_back(Work::ToCache(pages));
+        }
+    }
+
+    /// Takes the first pages out of the list: a program of them waits.
+    fn take(&mut self, most: usize) -> Vec<u64> {
+        let most = most.min(self.gathered.len());
+        let pages: Vec<u64> = self.gathered.drain(..most).map(|page| page.0).collect();
+        self.awaited.retain(|page| !pages.contains(page));
+        pages.iter().for_each(|&page| _ = self.buffer.insert(page, Page::Leaving(false)));
+        pages
     }
 
     fn close(&mut self) {
-        for page in &self.gathered {
-            self.buffer.insert(*page, Page::Leaving(false));
+        let pages = self.take(self.wordline);
+        self.queue.push_back(Work::Wordline(pages));
+    }
+
+    /// Something waits for a page, which may be gathered.
+    fn awaits(&mut self, page: u64) {
+        if self.gathered.iter().any(|gathered| gathered.0 == page) {
+            self.awaited.push(page);
         }
-        self.queue.push_back(Work::Wordline(std::mem::take(&mut self.gathered)));
     }
 
     /// Programs of a page that must end before the flash has what the buffer holds.
@@ -148,7 +168,7 @@ impl Plane<'_> {
         }
         if fua {
             self.owed.push((n, page, self.owes(page)));
-            self.is_awaited |= self.gathered.contains(&page);
+            self.awaits(page);
         } else {
             self.ends[n] = now + MEMORY;
         }
@@ -170,7 +190,7 @@ impl Plane<'_> {
                     self.ends[n] = now + MEMORY;
                 }
                 self.owed.extend(owed);
-                self.is_awaited |= !self.gathered.is_empty();
+                self.awaited = self.gathered.iter().map(|page| page.0).collect();
             }
         }
     }
@@ -188,7 +208,9 @@ impl Plane<'_> {
         }
         if self.buffer.remove(&page) == Some(Page::Leaving(true)) {
             self.gather(now, page);
-            self.is_awaited |= self.gathered.contains(&page) && self.owed.iter().any(|owed| owed.1 == page);
+            if self.owed.iter().any(|owed| owed.1 == page) {
+                self.awaits(page);
+            }
         }
         while let Some(&first) = self.waiting.front() {
             if !self.store(now, first) {
@@ -209,23 +231,24 @@ impl Plane<'_> {
         self.is_short |= self.free < self.start_blocks;
     }
 
-    /// Takes a page of the cache; false if it has none.
-    fn take_cached(&mut self, page: u64) -> bool {
+    /// Takes a row of the cache; false if it has none.
+    fn take_cached(&mut self, pages: &[u64]) -> bool {
         if self.open.is_none() && self.free_static > 0 {
             self.free_static -= 1;
             self.open = Some(Block::default());
         } else if self.open.is_none() {
-            if !self.cache_has_page() {
+            if !self.cache_has_row() {
                 return false;
             }
             self.free -= 1;
             self.open = Some(Block { is_native: true, ..Block::default() });
         }
         let block = self.open.as_mut().expect("it is open");
-        block.pages.push((page, self.written));
-        if block.pages.len() == self.block {
+        block.rows.push((self.written + 1..).zip(pages).map(|(number, &page)| (page, number)).collect());
+        if block.rows.len() == self.block {
             self.filled.extend(self.open.take());
         }
+        self.padded += (self.slots - pages.len()) as u64;
         true
     }
 
@@ -236,29 +259,18 @@ impl Plane<'_> {
                 let is_cached = self.last.get(&self.asks[*n].2).is_some_and(|place| place.1);
                 (if is_cached { SLC_READ } else { READ }, 1)
             }
-            Work::ToCache(page) => {
-                self.written += 1;
-                let is_cached = self.take_cached(*page);
-                self.last.insert(*page, (self.written, is_cached));
-                if is_cached {
-                    self.totals.programs += 1;
-                    (SLC_PROGRAM, 1)
-                } else {
-                    self.totals.direct += 1;
-                    self.take_native(0, &[*page]);
-                    (PROGRAM, 1)
+            Work::ToCache(pages) => {
+                let is_cached = self.take_cached(pages);
+                if !is_cached {
+                    self.take_native(0, pages);
                 }
+                (self.written(pages, is_cached), pages.len() as u64)
             }
             Work::Wordline(pages) => {
                 self.take_native(0, pages);
-                for page in pages {
-                    self.written += 1;
-                    self.last.insert(*page, (self.written, false));
-                }
-                self.totals.direct += pages.len() as u64;
-                (PROGRAM, pages.len() as u64)
+                (self.written(pages, false), pages.len() as u64)
             }
-            Work::FoldRead => (SLC_READ, 1),
+            Work::FoldRead(pages) => (SLC_READ, *pages),
             Work::FoldProgram(pages) => {
                 self.take_native(1, pages);
                 for page in pages {
@@ -272,14 +284,35 @@ impl Plane<'_> {
         time + pages * PAGE
     }
 
-    /// A fold of the block that was filled first, if there is one.
+    /// The program of pages begins; returns the time that the array takes.
+    fn written(&mut self, pages: &[u64], is_cached: bool) -> u64 {
+        for page in pages {
+            self.written += 1;
+            self.last.insert(*page, (self.written, is_cached));
+        }
+        let (count, time) =
+            if is_cached { (&mut self.totals.programs, SLC_PROGRAM) } else { (&mut self.totals.direct, PROGRAM) };
+        *count += pages.len() as u64;
+        time
+    }
+
+    /// A fold of the block that was filled first, if there is one: its rows are read, and what fills a wordline is programmed before the next row is.
     fn fold(&mut self) {
         let Some(block) = self.filled.pop_front() else { return };
-        let valid = block.pages.iter().filter(|page| self.last[&page.0].0 == page.1).map(|page| page.0);
-        let valid: Vec<u64> = valid.collect();
-        for pages in valid.chunks(self.wordline) {
-            self.folding.extend(pages.iter().map(|_| Work::FoldRead));
-            self.folding.push_back(Work::FoldProgram(pages.to_vec()));
+        let mut read: Vec<u64> = Vec::new();
+        for row in &block.rows {
+            let valid: Vec<u64> = row.iter().filter(|page| self.last[&page.0].0 == page.1).map(|page| page.0).collect();
+            if valid.is_empty() {
+                continue;
+            }
+            self.folding.push_back(Work::FoldRead(valid.len() as u64));
+            read.extend(valid);
+            if read.len() >= self.wordline {
+                self.folding.push_back(Work::FoldProgram(read.drain(..self.wordline).collect()));
+            }
+        }
+        if !read.is_empty() {
+            self.folding.push_back(Work::FoldProgram(read));
         }
         self.folding.push_back(Work::Erase);
         self.totals.folds += 1;
@@ -288,7 +321,7 @@ impl Plane<'_> {
 
     fn end(&mut self, now: u64, work: Work) {
         match work {
-            Work::FoldRead | Work::FoldProgram(_) => return,
+            Work::FoldRead(_) | Work::FoldProgram(_) => return,
             Work::Erase => {
                 let is_native = self.folded.take().is_some_and(|block| block.is_native);
                 self.free += u32::from(is_native);
@@ -300,16 +333,17 @@ impl Plane<'_> {
                 return;
             }
             Work::Read(n) => self.ends[n] = now,
-            Work::ToCache(page) => self.programmed(now, page),
-            Work::Wordline(pages) => pages.into_iter().for_each(|page| self.programmed(now, page)),
+            Work::ToCache(pages) | Work::Wordline(pages) => {
+                pages.into_iter().for_each(|page| self.programmed(now, page))
+            }
         }
         self.folds_on = false;
         self.due = self.slc.as_ref().and_then(|slc| slc.idle).map(|idle| now + idle.ns());
     }
 
     fn deadline(&self) -> u64 {
-        let waits = self.wait.filter(|_| !self.gathered.is_empty());
-        waits.map_or(u64::MAX, |wait| self.since + wait)
+        let waits = self.wait.zip(self.gathered.first());
+        waits.map_or(u64::MAX, |(wait, first)| first.1 + wait)
     }
 
     /// Serves everything. Returns whether no native block had to be collected.
@@ -338,11 +372,8 @@ impl Plane<'_> {
                 self.arrives(now, arrived);
                 arrived += 1;
             }
-            if !self.gathered.is_empty() && (self.is_awaited || self.deadline() <= now) {
-                while !self.gathered.is_empty() && self.cache_has_page() {
-                    let page = self.gathered.remove(0);
-                    self.program_cached(page);
-                }
+            if !self.awaited.is_empty() || self.deadline() <= now {
+                self.rows_to_cache(1);
                 if !self.gathered.is_empty() {
                     self.close();
                 }
@@ -356,7 +387,7 @@ impl Plane<'_> {
         }
         let blocks = self.filled.iter().chain(&self.open);
         let valid = |page: &&(u64, u64)| self.last[&page.0].0 == page.1;
-        self.totals.valid = blocks.flat_map(|block| &block.pages).filter(valid).count() as u64;
+        self.totals.valid = blocks.flat_map(|block| block.rows.iter().flatten()).filter(valid).count() as u64;
         !self.is_short
     }
 }
@@ -409,9 +440,10 @@ fn any_drive(random: &mut Pcg64Mcg, slots: u32) -> Config {
     config
 }
 
-/// A drive with one.
-fn any_cached_drive(random: &mut Pcg64Mcg) -> Config {
+/// A drive with one, and rows of so many pages.
+fn any_cached_drive(random: &mut Pcg64Mcg, slots: u32) -> Config {
     let mut config = cached();
+    config.geometry.slots = slots;
     vary(&mut config, random);
     let mut below = |n: u64| (random.next_u64() % n) as u32;
     let slc = config.slc.as_mut().expect("a cache");
@@ -432,15 +464,17 @@ fn plane<'a>(config: &Config, asks: &'a [OnePage]) -> Plane<'a> {
     Plane {
         asks,
         buffer_pages: config.buffer.as_ref().expect("a buffer").pages as usize,
-        block: slc.as_ref().map_or(0, |slc| (config.geometry.pages_per_block / slc.bits) as usize),
+        block: slc
+            .as_ref()
+            .map_or(0, |slc| (config.geometry.pages_per_block / config.geometry.slots / slc.bits) as usize),
+        slots: config.geometry.slots as usize,
         native: config.geometry.pages_per_block as usize,
         wordline: (config.nand.one_shot_pages * config.geometry.slots) as usize,
         wait: config.nand.one_shot_wait.map(Duration::ns),
         start_blocks: if slc.is_some() { config.gc.start_blocks } else { 0 },
         buffer: BTreeMap::new(),
         gathered: Vec::new(),
-        since: 0,
-        is_awaited: false,
+        awaited: Vec::new(),
         waiting: VecDeque::new(),
         owed: Vec::new(),
         queue: VecDeque::new(),
@@ -506,7 +540,7 @@ fn random_requests_behind_a_cache_end_as_in_the_plain_model() {
     let atomic = atomic("fcfs", &[]);
     let (mut scenes, mut direct, mut folds, mut padded) = (0, 0, 0, 0);
     for scene in 0..1_500 {
-        let config = any_cached_drive(&mut random);
+        let config = any_cached_drive(&mut random, [1, 1, 2, 3, 4][scene as usize % 5]);
         let asks = asks(&mut random);
         let mut model = plane(&config, &asks);
         if !model.run() {

@@ -129,9 +129,9 @@ pub fn beside_the_map(pages: u32, mapping: Option<Mapping>) -> u32 {
 /// An SLC cache in what a plane has more blocks than it needs; `None` where there is nothing for one.
 pub fn slc(random: &mut RandomStream, config: &Config) -> Option<SlcCache> {
     let g = &config.geometry;
-    let stored = config.stored_pages().div_ceil(g.planes()).div_ceil(g.pages_per_block);
+    let stored = g.pages_of_fullest_plane(config.stored_pages()).div_ceil(config.pages_that_fill_a_block());
     let spare = g.blocks_per_plane - stored - config.gc.start_blocks - 2;
-    let bits: Vec<u32> = (2..=4).filter(|bits| g.pages_per_block.is_multiple_of(*bits)).collect();
+    let bits: Vec<u32> = (2..=4).filter(|bits| (g.pages_per_block / g.slots).is_multiple_of(*bits)).collect();
     if bits.is_empty() || spare == 0 {
         return None;
     }
@@ -375,32 +375,38 @@ pub fn in_one_shot(random: &mut RandomStream) -> Config {
     let bits = random.between(2, 4);
     with_wordlines(&mut config, bits, random);
     config.geometry.pages_per_block = bits * random.one_of(&[2, 3, 4, 8]);
+    fill(&mut config, Some(bits), random);
+    config
+}
+
+/// Fills a device of programs of several pages, as far as it can be or with blocks to spare; with an SLC cache of so many `bits`, or any, now and then.
+fn fill(config: &mut Config, bits: Option<u32>, random: &mut RandomStream) {
     config.slc = None;
     let g = config.geometry;
-    let fills = config.pages_that_fill_a_block();
+    let (fills, stripe) = (config.pages_that_fill_a_block(), g.planes() * g.slots);
+    // Less what keeps stripes whole.
     let room = |config: &Config| {
         let dynamic = u32::from(config.slc.as_ref().is_some_and(|slc| slc.dynamic));
-        g.planes() * (config.native_blocks() - config.gc.start_blocks - 2 - dynamic) * fills
+        let all = g.planes() * (config.native_blocks() - config.gc.start_blocks - 2 - dynamic) * fills;
+        (all / stripe * stripe).max(1)
     };
-    // As full as a drive can be, or with blocks to spare.
-    let all = room(&config);
+    let all = room(config);
     let stored = if random.chance(30) { all } else { random.between(1, all) };
     config.mapping = config.mapping.filter(|_| stored > 1);
     config.ftl.logical_pages = beside_the_map(stored, config.mapping);
-    config.slc = random.chance(40).then(|| slc(random, &config)).flatten();
-    if let Some(slc) = &mut config.slc {
+    config.slc = random.chance(40).then(|| slc(random, config)).flatten();
+    if let (Some(slc), Some(bits)) = (&mut config.slc, bits) {
         slc.bits = bits;
     }
     if config.slc.is_some() {
-        config.ftl.logical_pages = beside_the_map(stored.min(room(&config)).max(1), config.mapping);
+        config.ftl.logical_pages = beside_the_map(stored.min(room(config)), config.mapping);
     }
-    config.mapping = config.mapping.filter(|_| config.slc.is_some() && config.ftl.logical_pages > 1);
+    config.mapping = config.mapping.filter(|_| config.ftl.logical_pages > 1);
     config.flows.iter_mut().for_each(|flow| *flow = FlowConfig::at_priority(flow.priority));
     if config.gathers_wordlines() {
-        with_a_buffer(&mut config, random);
+        with_a_buffer(config, random);
     }
     config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
-    config
 }
 
 /// Wordlines of so many rows.
@@ -420,7 +426,7 @@ fn with_wordlines(config: &mut Config, rows: u32, random: &mut RandomStream) {
 /// A buffer in which pages are gathered.
 fn with_a_buffer(config: &mut Config, random: &mut RandomStream) {
     let parts = config.flows.len() as u32;
-    let pages = parts * (config.geometry.planes() * config.pages_of_a_program() + random.upto(40));
+    let pages = parts * (config.geometry.planes() * config.pages_of_a_list() + random.upto(40));
     let own = config.buffer.take();
     config.buffer = Some(Buffer {
         pages,
@@ -433,23 +439,14 @@ fn with_a_buffer(config: &mut Config, random: &mut RandomStream) {
     });
 }
 
-/// A random device whose rows have several pages; one program writes one to four rows.
+/// A random device whose rows have several pages; one program of native cells writes one to four rows.
 pub fn in_rows(random: &mut RandomStream) -> Config {
     let mut config = trimmed(random);
     let (rows, slots) = (random.between(1, 4), random.one_of(&[2, 2, 3, 4, 8]));
     with_wordlines(&mut config, rows, random);
     config.geometry.slots = slots;
     config.geometry.pages_per_block = slots * rows * random.one_of(&[2, 3, 4]);
-    (config.slc, config.mapping) = (None, None);
-    let spare = config.gc.start_blocks + 2;
-    let all = config.geometry.planes() * (config.geometry.blocks_per_plane - spare) * config.pages_that_fill_a_block();
-    // As full as a drive can be, less what keeps stripes whole, or with blocks to spare.
-    let stripe = config.geometry.planes() * slots;
-    config.ftl.logical_pages = if random.chance(30) { all / stripe * stripe } else { random.between(1, all) };
-    config.ftl.logical_pages = config.ftl.logical_pages.clamp(1, (all / stripe * stripe).max(1));
-    config.flows.iter_mut().for_each(|flow| *flow = FlowConfig::at_priority(flow.priority));
-    with_a_buffer(&mut config, random);
-    config.check().unwrap_or_else(|why| panic!("the swarm draws only legal devices: {why}\n{config:?}"));
+    fill(&mut config, (rows > 1).then_some(rows), random);
     config
 }
 
