@@ -62,8 +62,8 @@ fn check_says_what_the_slc_cache_and_the_map_come_to() {
     let lines: Vec<&str> = message.lines().collect();
     let expected = [
         "device      client-tlc: 16 units on 8 channels, 31.00 GB for the user of 35.23 GB raw (11.1 % over-provisioning)",
-        "SLC cache   0.27 GB: 8 blocks of a plane, 64 pages each, and up to 20 others while more than 18 are free",
-        "map         5000 of 1892089 entries in the controller's memory, 70 in the host's; 462 translation pages, 0.01 GB of the over-provisioning",
+        "SLC cache   0.27 GB: 8 blocks of a plane, 512 pages each, and up to 20 others while more than 18 are free",
+        "map         5000 of 7568359 entries in the controller's memory, 70 in the host's; 7391 translation pages, 0.03 GB of the over-provisioning",
         "collecting  below 18 free blocks of a plane's 342, at or below 1 before anything else",
     ];
     assert_eq!(lines[1..5], expected);

@@ -149,7 +149,8 @@ fn datacenter_tlc_writes_2_6_gb_per_s_and_keeps_its_buffer() {
 #[test]
 fn client_tlc_writes_600_mb_per_s_behind_its_cache() {
     let c = preset("client-tlc");
-    let stripe = f64::from(c.geometry.page_bytes * c.geometry.planes());
+    let stripe = f64::from(c.geometry.page_bytes * c.geometry.slots * c.geometry.planes());
+    assert_eq!((stripe / 16_384.0, c.geometry.page_bytes), (32.0, 4_096));
     let slc = c.slc.expect("a cache");
     assert_eq!((c.nand.program, c.nand.one_shot_pages), (Latency::Constant(Duration::from_us(2_610)), 3));
     assert!(
@@ -170,7 +171,8 @@ fn client_tlc_writes_600_mb_per_s_behind_its_cache() {
 #[test]
 fn client_qlc_writes_119_mb_per_s_and_holds_an_eighth_of_its_map() {
     let c = preset("client-qlc");
-    let stripe = f64::from(c.geometry.page_bytes * c.geometry.planes());
+    let row = c.geometry.page_bytes * c.geometry.slots;
+    let stripe = f64::from(row * c.geometry.planes());
     assert!((f64::from(c.nand.one_shot_pages) * stripe / 8.8e-3 / 1e6 - 119.2).abs() < 0.1);
     assert_eq!((c.nand.program, c.nand.one_shot_pages), (Latency::Constant(Duration::from_us(8_800)), 4));
     assert_eq!(c.geometry.units(), 4);
@@ -178,9 +180,8 @@ fn client_qlc_writes_119_mb_per_s_and_holds_an_eighth_of_its_map() {
     let held = f64::from(mapping.entries + mapping.host_entries) / f64::from(c.ftl.logical_pages);
     assert!((held - 0.1363).abs() < 1e-4, "{held}");
     let slc = c.slc.as_ref().expect("an SLC cache");
-    let planes = c.geometry.planes_per_die;
-    let time = slc.program + c.transfer(c.geometry.page_bytes.into()) * u64::from(planes);
-    let die = f64::from(planes * c.geometry.page_bytes) / time.ns() as f64 * 1e3;
+    let time = slc.program + c.transfer(c.geometry.page_bytes.into()) * u64::from(c.geometry.slots);
+    let die = f64::from(row) / time.ns() as f64 * 1e3;
     assert!((die - 225.0).abs() < 1.0, "{die}");
     let pages = u64::from(slc.static_blocks * c.geometry.planes() * c.geometry.pages_per_block / slc.bits);
     assert_eq!(pages * u64::from(c.geometry.page_bytes) / 10_000_000, 603);

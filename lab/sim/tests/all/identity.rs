@@ -85,8 +85,12 @@ const DRIVES: [Drive; 23] = [
     Drive { name: "unit-cycle", change: unchanged, does: &[] },
     Drive { name: "modern-tlc", change: small_buffer, does: &[] },
     Drive { name: "datacenter-tlc", change: small_rows, does: &[PADS] },
-    Drive { name: "client-tlc", change: small_buffer, does: &[PADS, SLC, DIRECT] },
-    Drive { name: "client-qlc", change: small_cache, does: &[PADS, SLC, DIRECT, MAP_READS, MAP_PROGRAMS, HOST_HITS] },
+    Drive { name: "client-tlc", change: small_rows, does: &[PADS, SLC, DIRECT] },
+    Drive {
+        name: "client-qlc",
+        change: small_rows_and_cache,
+        does: &[PADS, SLC, DIRECT, MAP_READS, MAP_PROGRAMS, HOST_HITS],
+    },
     Drive { name: "samsung-980-pro-1tb", change: small_buffer, does: &[PADS, SLC, DIRECT] },
     Drive { name: "samsung-970-pro-512gb", change: small_rows, does: &[PADS] },
     Drive { name: "sk-hynix-pe8110-960gb", change: small_rows, does: &[PADS] },
@@ -129,7 +133,10 @@ fn serial(config: &mut Config) {
     config.front.service = Service::Serial { cluster: 2, charge: Charge::FreeAware };
 }
 
-fn small_cache(config: &mut Config) {
+/// Rows of two units, four a wordline, and little of the map in memory.
+fn small_rows_and_cache(config: &mut Config) {
+    config.geometry.slots = 2;
+    config.geometry.pages_per_block = 2 * 4 * 2;
     small_buffer(config);
     map_of_the_host(config);
 }

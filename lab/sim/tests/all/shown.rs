@@ -24,15 +24,16 @@ fn over_time(flow: &FlowResult) -> Vec<u64> {
 }
 
 /// A read of 4 KiB takes 125 us of the flash on average, 6 us of the bus, and 2 us and its data's time of the link: 134 us. With the read
-/// of its entry before it, 4 KiB too, 265 us; two flows meet at four dies, which adds some.
+/// of its entry before it, 4 KiB too, 265 us; two flows meet at four dies, which adds some. The twelve translation pages of `warm` lie in rows that
+/// are read in 80 us.
 #[test]
 fn a_cold_map_makes_reads_cost_two_until_it_is_warm() {
     let summary = shown("cold-map.toml", 1, |_| ());
     let [warm, cold] = &summary.schedulers[0].flows[..] else { panic!("two flows") };
     let (warm, cold) = (over_time(warm), over_time(cold));
     let (first, last) = (warm[0], warm[warm.len() - 2]);
-    assert!((300..360).contains(&first) && (134..150).contains(&last), "{warm:?}");
-    assert!(cold.iter().take(cold.len() - 1).all(|mean| (285..325).contains(mean)), "{cold:?}");
+    assert!((245..300).contains(&first) && (134..165).contains(&last), "{warm:?}");
+    assert!(cold.iter().take(cold.len() - 1).all(|mean| (270..330).contains(mean)), "{cold:?}");
     let mapping = summary.schedulers[0].device.mapping.as_ref().expect("a map on the flash");
     // Each of the 12,208 pages of `warm` misses once, which 50,000 reads of them leave 203 without; of `cold` hardly any read hits.
     assert!((41_900..=42_205).contains(&mapping.misses), "{mapping:?}");
@@ -62,8 +63,8 @@ fn flushes_of_a_log_wait_for_programs_unless_capacitors_keep_the_buffer() {
     assert_eq!(means(1, true)[0][0], 2);
 }
 
-/// 49,152 pages of SLC blocks take 3,072 writes of 16 pages, 32 planes at a time in 230 us and two transfers of 20.5 us; what comes after
-/// them is programmed three pages at a time in 2.61 ms and six transfers.
+/// SLC blocks take 196,608 units: 3,072 writes of 64, eight of each of 16 dies at a time in 230 us and eight transfers of 5.1 us; what comes after
+/// them is programmed 24 units at a time in 2.61 ms and 24 transfers.
 #[test]
 fn a_copy_is_fast_until_the_slc_cache_is_full() {
     let summary = shown("burst-and-cliff.toml", 1, |_| ());
@@ -78,11 +79,11 @@ fn a_copy_is_fast_until_the_slc_cache_is_full() {
     let (fast, slow) = (mb_per_s(32.0, 230.0 + 2.0 * 20.48), mb_per_s(96.0, 2610.0 + 6.0 * 20.48));
     let cliff = rate.iter().position(|rate| *rate < (fast + slow) / 2.0).expect("a cliff");
     let before: u64 = over_time.write.requests[..cliff].iter().sum();
-    // The write buffer takes 2,048 pages more. It fills in the first two windows; the one before the slow ones has a part of each rate.
+    // The write buffer takes 8,192 units more. It fills in the first two windows; the one before the slow ones has a part of each rate.
     assert!((3_200..3_225).contains(&before), "{before}");
     assert!(rate[2..cliff - 1].iter().all(|rate| (rate / fast - 1.0).abs() < 0.03), "{fast} {rate:?}");
-    assert!(rate[cliff + 1..rate.len() - 1].iter().all(|rate| (rate / slow - 1.0).abs() < 0.04), "{slow} {rate:?}");
-    // Of 128,000 pages 256 may stay in the buffer, and two for each plane wait there for the third of their wordline.
+    assert!(rate[cliff + 1..rate.len() - 1].iter().all(|rate| (rate / slow - 1.0).abs() < 0.06), "{slow} {rate:?}");
+    // Of 512,000 units 1,024 may stay in the buffer, and 16 for each die wait there for the rest of their wordline.
     let slc = summary.schedulers[0].device.slc.as_ref().expect("a cache");
-    assert_eq!((slc.programs, slc.programs + slc.direct), (49_152, 128_000 - 256 - 2 * 32));
+    assert_eq!((slc.programs, slc.programs + slc.direct), (196_608, 512_000 - 1_024 - 16 * 16));
 }
