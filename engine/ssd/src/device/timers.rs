@@ -7,12 +7,12 @@ use super::wordlines::Wordlines;
 use crate::gc::has_user_transactions;
 
 impl Device {
-    /// The idle time after which blocks in SLC mode are folded begins now, if the configuration has one.
+    /// The idle time after which blocks in SLC mode are folded begins anew, if the configuration has one.
     #[cold]
     pub(super) fn await_idle_time(&mut self) {
-        let at = self.folds_after.map(|idle| self.state.now() + idle);
-        if let Some(at) = at.filter(|&at| at <= self.gc.idle_ends) {
-            self.gc.idle_at = at;
+        if let Some(idle) = self.folds_after {
+            let at = self.state.now() + idle;
+            self.gc.idle_at = if at <= self.gc.idle_ends { at } else { Time::NEVER };
             self.set_timer();
         }
     }

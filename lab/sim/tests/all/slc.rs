@@ -154,6 +154,21 @@ fn the_idle_time_counts_from_the_last_transaction() {
     assert_eq!(chosen.at.ns(), 3_000_000 + READ + PAGE + 3_000_000);
 }
 
+/// Nor does an idle time that a further transaction cut short end in a fold, where the one after it is not awaited any more.
+#[test]
+fn an_idle_time_beyond_the_last_is_none() {
+    let mut device = device(&config(3, FullCache::Fold, Some(2 * WRITE)), &fcfs("atomic"));
+    for (id, ask) in burst(0, 0..5).iter().enumerate() {
+        play::hand_over(&mut device, id as u64, ask);
+    }
+    device.advance(Time::from_ns(4 * WRITE + 1));
+    // Two writes after the end of the fourth; the fifth is under way.
+    device.end_idle_time(Time::from_ns(6 * WRITE));
+    drain(&mut device);
+    let slc = SlcTotals { programs: 5, valid: 5, ..SlcTotals::default() };
+    assert_eq!(device.totals().slc, Some(slc), "nothing is folded one write after the last");
+}
+
 /// When each page is erased and each read ends, as the collect answer says: two reads come during the first move of a fold.
 #[test]
 fn user_transactions_interrupt_folding_as_the_collect_answer_says() {
