@@ -228,7 +228,8 @@ section! {
         dynamic: bool = false;
         /// Most blocks of a plane that `dynamic` has in SLC mode at a time, at least 1. Default `"unlimited"`: as many as are free.
         dynamic_limit: Limit = Limit::Unlimited => Slc, DynamicSlc;
-        /// Bits a cell of the other blocks, 2 to 4: a block in SLC mode has `pages_per_block / bits` pages. Must divide `pages_per_block`.
+        /// Bits a cell of the other blocks, 2 to 4: a block in SLC mode has `pages_per_block / bits` pages. Must divide
+        /// `pages_per_block`, and be `nand.one_shot_pages` where that is over 1.
         bits: u32 => Slc;
         /// Array time of a page read in SLC mode, ns.
         read_ns: u64 => Slc;

@@ -156,12 +156,12 @@ fn the_hashes_of_the_presets() {
         ("client-qlc", "a1d7ff6f5cf3994e"),
         ("samsung-970-pro-512gb", "38ed32873883d74d"),
         ("samsung-980-pro-1tb", "40c696ce84904827"),
-        ("samsung-pm9a3-960gb", "0afc0bf52a1b1c6b"),
+        ("samsung-pm9a3-960gb", "a43f605d7f3b5f22"),
         ("sk-hynix-pe8110-960gb", "8fb7f758540cf43c"),
         ("micron-7450-pro-960gb", "cf989d12e550450a"),
         ("micron-7450-max-800gb", "1bf790e2a5ea3389"),
         ("wd-dc-960gb", "9fe68f7b87650bef"),
-        ("solidigm-p5520-1920gb", "8eb82ab94c81fa8f"),
+        ("solidigm-p5520-1920gb", "dcdd04d798196f2c"),
         ("unit-cycle", "1da24e5dfee0f669"),
     ];
     assert_eq!(hashes.iter().map(|(name, hash)| (*name, hash.as_str())).collect::<Vec<_>>(), kept);
