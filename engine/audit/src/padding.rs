@@ -55,6 +55,9 @@ pub(super) struct Padding {
     /// Pages of writes with FUA in the device, by request; and when one of a page was there last.
     fua: FxHashMap<u64, Vec<Lpn>>,
     fua_at: FxHashMap<Lpn, Time>,
+    /// When a page joined a queue that had waited long enough, where rows of its list may go to the SLC cache: the last one is then padded, however
+    /// young its pages are.
+    waited_at: Option<Time>,
     /// When a page that waited for its program was last trimmed.
     trimmed_at: Option<Time>,
     /// Programs that begin at this instant, and wordlines that are padded.
@@ -79,6 +82,7 @@ impl Padding {
             flush_at: None,
             fua: FxHashMap::default(),
             fua_at: FxHashMap::default(),
+            waited_at: None,
             trimmed_at: None,
             begins: Vec::new(),
             padded: Vec::new(),
@@ -143,7 +147,10 @@ impl Padding {
         let since = |at: Option<Time>| at.is_some_and(|at| at >= stored);
         let of_fua = self.fua.values().any(|pages| pages.contains(&txn.lpn)) || since(self.fua_at.remove(&txn.lpn));
         let has_waited = self.wait.is_some_and(|wait| stored + wait <= now);
-        let is_awaited = of_fua || has_waited || self.flushes > 0 || since(self.flush_at);
+        if has_waited && self.has_cache && self.slots > 1 {
+            self.waited_at = Some(now);
+        }
+        let is_awaited = of_fua || has_waited || since(self.waited_at) || self.flushes > 0 || since(self.flush_at);
         self.made.insert(serial, Made { stored, is_awaited });
     }
 

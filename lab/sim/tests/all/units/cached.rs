@@ -61,6 +61,18 @@ fn cells(totals: &Totals) -> (u64, u64, u64) {
     (slc.programs, slc.direct, totals.padded.expect("it pads"))
 }
 
+/// Pages that found the cache full and have waited long enough go to it once it is folded: a row, and the two that came later with two pads.
+#[test]
+fn a_list_that_is_due_goes_to_the_cache_row_by_row() {
+    let mut config = direct();
+    config.nand.one_shot_wait = Some(Duration::from_ns(10 * MS));
+    config.slc.as_mut().expect("a cache").idle = Some(Duration::from_ns(IDLE));
+    let later = [burst(0, 0..16), burst(2 * MS, 16..20), burst(5 * MS, 20..22)].concat();
+    assert!(4 * cached(4) + IDLE + FOLD < 12 * MS, "the fold ends before they are due");
+    let (_, totals) = ends(&config, &later);
+    assert_eq!(cells(&totals), (22, 0, 8 + 2));
+}
+
 /// In SLC mode a program is one row: four pages at once, and two that a flush pads to a row.
 #[test]
 fn the_cache_takes_rows() {
