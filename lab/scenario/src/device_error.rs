@@ -49,7 +49,9 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
 fn others(key: &str) -> Option<&'static [&'static str]> {
     Some(match key {
         "nand.one_shot_pages" => &["nand.one_shot_pages", "buffer.pages", "geometry.pages_per_block"],
-        "geometry.slots" => &["ftl.unit_bytes", "ftl.superblock", "buffer.pages"],
+        "geometry.slots" => {
+            &["ftl.unit_bytes", "ftl.superblock", "buffer.pages", "buffer.merge_writes", "buffer.write_back"]
+        }
         "slots (with serial service)" => &["front.service", "ftl.unit_bytes", "ftl.superblock"],
         "nand.program (with one_shot_pages)" => &["nand.program_ns", "nand.one_shot_pages"],
         "nand.read (with one_shot_pages)" => &["nand.read_ns", "nand.one_shot_pages"],

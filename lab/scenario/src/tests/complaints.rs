@@ -138,6 +138,7 @@ const TOP: &[(&str, &str)] = &[
     ("[device.ftl]\nsuperblock = \"die\"\n[device.nand]\nmulti_plane = false", "s.toml:2:14: device.ftl.superblock = \"die\": needs nand.multi_plane = true: the planes of a die work together"),
     ("[device.ftl]\nsuperblock = \"die\"\n[device.bus]\nplane_gap_ns = 5", "s.toml:2:14: device.ftl.superblock = \"die\": needs bus.plane_gap_ns = 0: all planes of a die work at once"),
     ("[device.ftl]\nsuperblock = \"die\"\nunit_bytes = 512", "s.toml:3:14: device.ftl.unit_bytes = 512: a block of the map has 1536 x 32 x 4 units (pages x units of a page x planes), must be at most 65535"),
+    ("[device]\npreset = \"client-tlc\"\n[device.buffer]\nmerge_writes = false", "s.toml:4:16: device.buffer.merge_writes = false: rows of several logical pages need a page buffer with write_back and merge_writes"),
     ("[device]\npreset = \"flin-isca18\"\n[device.ftl]\nunit_bytes = 4096", "s.toml:4:14: device.ftl.unit_bytes = 4096: rows of several logical pages need a page buffer with write_back and merge_writes"),
     ("[device]\npreset = \"datacenter-tlc\"\n[device.ftl]\nunit_bytes = 8192\n[device.buffer]\npages = 500", "s.toml:6:9: device.buffer.pages = 500: must be at least 768 with programs of several pages: 24 for each of 32 planes"),
     ("[device]\npreset = \"modern-tlc\"\n[device.ftl]\nunit_bytes = 512\n[device.mapping]\nentries = 5\nread_bytes = 1024", "s.toml:7:14: device.mapping.read_bytes = 1024: must be 512 to 512"),
