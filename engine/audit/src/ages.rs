@@ -119,7 +119,7 @@ impl Ages {
     pub(super) fn queued(&mut self, serial: u64, txn: &Txn) {
         let Some(op) = self.index(txn) else { return };
         self.count += 1;
-        // A translation page may share its program with pages whose entries are awaited.
+        // A translation page may share its program with pages whose map entries are not in memory yet.
         let is_gathered = txn.owner == Owner::Buffer || self.gathers && txn.op == FlashOp::Program;
         let may_join_late = self.fetches_entries && (txn.request.is_some() || is_gathered);
         let age = match txn.request {
@@ -205,7 +205,7 @@ mod tests {
     use flashlane_core::Duration;
     use flashlane_core::decide::{GcMode, SuspendPoints};
 
-    /// After a trim nothing is judged, nor noted, until the scheduler changes. What waited then has begun unseen, and is in nobody's way.
+    /// After a trim nothing is judged, nor noted, until the scheduler changes, and what waited is forgotten then.
     #[test]
     fn what_waited_before_a_trim_is_forgotten_when_the_scheduler_changes() {
         let mut config = crate::tests::case::config();

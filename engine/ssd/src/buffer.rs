@@ -245,7 +245,7 @@ impl Buffer {
         if entry.is_none() {
             return false;
         }
-        self.is_used(entry, self.entries[entry.index()].state);
+        self.use_now(entry, self.entries[entry.index()].state);
         true
     }
 
@@ -260,7 +260,7 @@ impl Buffer {
                 State::Flushing { .. } => State::Flushing { again: true },
             };
             self.parts[part as usize].dirty += u32::from(before == State::Clean);
-            self.is_used(entry, state);
+            self.use_now(entry, state);
             return Stored::Yes;
         }
         match self.insert(lpn, flow, State::Dirty) {
@@ -383,10 +383,10 @@ impl Buffer {
         part.dirty -= 1;
         if self.gathers {
             part.gathered += 1;
-            self.becomes(e, State::Gathered);
+            self.change_state(e, State::Gathered);
         } else {
             part.flushing += 1;
-            self.becomes(e, State::Flushing { again: false });
+            self.change_state(e, State::Flushing { again: false });
         }
     }
 
@@ -397,7 +397,7 @@ impl Buffer {
         let part = &mut self.parts[self.entries[e.index()].part as usize];
         part.gathered -= 1;
         part.flushing += 1;
-        self.becomes(e, State::Flushing { again: false });
+        self.change_state(e, State::Flushing { again: false });
     }
 
     /// A page is no longer gathered, but dirty.
@@ -406,7 +406,7 @@ impl Buffer {
         let part = &mut self.parts[self.entries[e.index()].part as usize];
         part.gathered -= 1;
         part.dirty += 1;
-        self.becomes(e, State::Dirty);
+        self.change_state(e, State::Dirty);
     }
 
     /// Begins to write a page out if it is dirty and no program of it is under way. Returns the flow for whose part that is: `flow`, where
@@ -440,7 +440,7 @@ impl Buffer {
         let is_dirty = e.is_some() && self.entries[e.index()].state == State::Dirty;
         if is_dirty {
             self.parts[self.entries[e.index()].part as usize].dirty -= 1;
-            self.becomes(e, State::Clean);
+            self.change_state(e, State::Clean);
         }
         is_dirty
     }
@@ -476,7 +476,7 @@ impl Buffer {
         part.flushing -= 1;
         if self.entries[e.index()].state == (State::Flushing { again: true }) {
             part.dirty += 1;
-            self.becomes(e, State::Dirty);
+            self.change_state(e, State::Dirty);
         } else {
             self.drop_entry(e);
         }
@@ -506,14 +506,14 @@ impl Buffer {
     }
 
     /// A page becomes the most recently used, in `state`.
-    fn is_used(&mut self, e: EntryId, state: State) {
+    fn use_now(&mut self, e: EntryId, state: State) {
         self.unlink(e);
         self.entries[e.index()].state = state;
         self.link_newest(e);
     }
 
     /// A page keeps its place in the order of use in another state.
-    fn becomes(&mut self, e: EntryId, state: State) {
+    fn change_state(&mut self, e: EntryId, state: State) {
         self.unlink(e);
         let entry = &mut self.entries[e.index()];
         entry.state = state;

@@ -16,14 +16,14 @@ use crate::shared::State;
 /// How many rows of the SLC cache are reserved for programs that wait, by plane; one number where writes get their planes only at dispatch. None is
 /// reserved unless pages are gathered. A row is reserved for the first of its pages.
 #[derive(Debug, Default)]
-pub(super) struct ReservedPages(Vec<u32>);
+pub(super) struct ReservedRows(Vec<u32>);
 
-impl ReservedPages {
+impl ReservedRows {
     /// None, on a device of `config`.
-    pub(super) fn of_device(config: &Config, known: &Known) -> ReservedPages {
+    pub(super) fn of_device(config: &Config, known: &Known) -> ReservedRows {
         let planes = if known.binds_at_dispatch { 1 } else { config.geometry.planes() };
         let any = config.gathers_wordlines() && config.slc.is_some();
-        ReservedPages(if any { alloc::vec![0; planes as usize] } else { Vec::new() })
+        ReservedRows(if any { alloc::vec![0; planes as usize] } else { Vec::new() })
     }
 
     fn index(&self, plane: PlaneId) -> usize {
@@ -58,18 +58,18 @@ impl ReservedPages {
 impl Device {
     /// Reserves a row of the SLC cache for a waiting program that is not one of a wordline.
     #[cold]
-    pub(super) fn reserve_cache_page(&mut self, id: TxnId) {
+    pub(super) fn reserve_cache_row(&mut self, id: TxnId) {
         let txn = self.state.board.txn_mut(id);
         txn.reserves_slc = true;
-        self.transactions.reserved_pages.reserve(txn.plane);
+        self.transactions.reserved_rows.reserve(txn.plane);
     }
 
     /// A program that a row of the SLC cache was reserved for begins, or is dropped.
     #[cold]
-    pub(super) fn release_cache_page(&mut self, id: TxnId) {
+    pub(super) fn release_cache_row(&mut self, id: TxnId) {
         let txn = self.state.board.txn_mut(id);
         if mem::take(&mut txn.reserves_slc) {
-            self.transactions.reserved_pages.release(txn.plane);
+            self.transactions.reserved_rows.release(txn.plane);
         }
     }
 

@@ -188,12 +188,12 @@ impl Device {
         if inherits {
             if self.state.board.txn(successor).reserves_slc {
                 let [from, to] = [successor, old].map(|id| self.state.board.txn(id).plane);
-                self.transactions.reserved_pages.move_to(from, to);
+                self.transactions.reserved_rows.move_to(from, to);
             }
             inherit(old, successor, &mut self.state.board);
         }
         self.transactions.withdraw(old, &mut self.policy, &mut self.state);
-        self.release_cache_page(old);
+        self.release_cache_row(old);
         let board = &mut self.state.board;
         if older.is_some() {
             board.txn_mut(older).unblocks = successor;
@@ -217,7 +217,7 @@ impl Device {
     /// Drops a write of a trimmed page that has not begun; it is done, with those that were dropped for it. One that is held is marked, and freed
     /// once no reason is left for which it is.
     pub(super) fn drop_program(&mut self, id: TxnId) {
-        self.release_cache_page(id);
+        self.release_cache_row(id);
         let Transaction { stage, held: reasons, serial, owner, request, flow, lpn, on_completion, tag, .. } =
             *self.state.board.txn(id);
         if stage == Stage::Waiting {

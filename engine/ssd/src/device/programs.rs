@@ -58,7 +58,7 @@ impl Device {
         let plane = self.place_in_row(lpn);
         if self.wordlines.is_none() {
             self.program_at(plane, lpn, flow);
-        } else if !self.ftl.has_rows() && self.cache_has_page(plane) {
+        } else if !self.ftl.has_rows() && self.cache_has_row(plane) {
             self.program_to_cache(lpn, flow, plane);
         } else {
             self.gather_page(lpn, flow, plane);
@@ -83,7 +83,7 @@ impl Device {
         let (no_request, op) = (RequestSlot::MAX, FlashOp::Program);
         let program = create(no_request, flow, Owner::Buffer, op, lpn, plane, bytes, &mut self.state);
         if self.wordlines.is_some() {
-            self.reserve_cache_page(program);
+            self.reserve_cache_row(program);
         }
         if let Some(durability) = &mut self.durability {
             durability.program_created(lpn);
@@ -152,7 +152,7 @@ impl Device {
         let (bytes, no_request, op) = (self.transactions.page_on_bus(), RequestSlot::MAX, FlashOp::Program);
         let mut made = Vec::with_capacity(pages.len());
         for (lpn, flow, _) in pages {
-            let is_of_map = self.wordlines.as_mut().is_some_and(|wordlines| wordlines.leaves(lpn));
+            let is_of_map = self.wordlines.as_mut().is_some_and(|wordlines| wordlines.take_of_map(lpn));
             let owner = if is_of_map { Owner::Mapping } else { Owner::Buffer };
             if let Some(buffer) = self.buffer.as_mut().filter(|_| !is_of_map) {
                 buffer.program_is_made(lpn);
@@ -166,7 +166,7 @@ impl Device {
             made.push(id);
         }
         if let Some(&first) = made.first().filter(|_| to_cache) {
-            self.reserve_cache_page(first);
+            self.reserve_cache_row(first);
         }
         self.give_off(made);
     }
@@ -231,7 +231,7 @@ impl Device {
             wordlines.add_of_map(page);
             return self.gather_page(page, flow, plane);
         }
-        if self.wordlines.is_some() && !self.cache_has_page(plane) {
+        if self.wordlines.is_some() && !self.cache_has_row(plane) {
             self.wordlines.iter_mut().for_each(|wordlines| wordlines.add_of_map(page));
             self.gather(page, flow, plane);
             return self.close_wordline(plane);
@@ -239,7 +239,7 @@ impl Device {
         let (no_request, op, bytes) = (RequestSlot::MAX, FlashOp::Program, self.transactions.page_on_bus());
         let program = create(no_request, flow, Owner::Mapping, op, page, plane, bytes, &mut self.state);
         if self.wordlines.is_some() {
-            self.reserve_cache_page(program);
+            self.reserve_cache_row(program);
         }
         let dropped = self.supersede(program, page);
         debug_assert!(dropped.is_none(), "a waiting program of a translation page takes further entries along");

@@ -8,7 +8,7 @@ use flashlane_core::event::Event;
 use flashlane_core::transaction::{FlashOp, Stage, tag};
 use flashlane_core::{Board, Duration, FlowId, Lpn, Owner, PlaneId, Transaction, TxnId};
 
-use super::followers::{Followers, ReservedPages};
+use super::followers::{Followers, ReservedRows};
 use super::overtaking::Overtaking;
 use super::slack::{charge_from, charge_programs};
 use crate::config::{self, Config, UnmappedReads};
@@ -33,7 +33,7 @@ pub(super) struct Transactions {
     /// The further pages of each wordline that waits.
     pub(super) followers: Followers,
     /// Pages of the SLC cache that are reserved for programs.
-    pub(super) reserved_pages: ReservedPages,
+    pub(super) reserved_rows: ReservedRows,
     pub(super) page_bytes: u32,
     metadata_bytes: u32,
     /// Whether a write of a part of a page reads the page first.
@@ -109,7 +109,7 @@ impl Transactions {
         Transactions {
             overtaking: Overtaking::new(board),
             followers: Followers::default(),
-            reserved_pages: ReservedPages::of_device(config, known),
+            reserved_rows: ReservedRows::of_device(config, known),
             page_bytes: config.geometry.page_bytes,
             metadata_bytes: config.page_on_bus() - config.geometry.page_bytes,
             read_modify_write: config.ftl.read_modify_write,
@@ -223,7 +223,7 @@ impl Transactions {
         let board = &mut state.board;
         let Transaction { serial, op, priority, reserves_slc, plane: from, .. } = *board.txn(id);
         if reserves_slc {
-            self.reserved_pages.move_to(from, plane);
+            self.reserved_rows.move_to(from, plane);
         }
         let (unit, slot) = board.home_of(plane);
         let queue = board.queue_for(unit, op, priority);

@@ -88,7 +88,7 @@ impl Device {
                         self.wordline_lost_its_lead(id)
                     };
                     if let Some(first) = first.filter(|_| reserves_slc) {
-                        self.reserve_cache_page(first);
+                        self.reserve_cache_row(first);
                     }
                 }
             }

@@ -167,8 +167,8 @@ impl Wordlines {
         debug_assert!(is_new, "a translation page that is gathered takes further entries along");
     }
 
-    /// A program of a page is made. Returns whether that is a translation page.
-    pub(super) fn leaves(&mut self, page: Lpn) -> bool {
+    /// A program of a page is made: it is gathered no longer. Returns whether it is a translation page.
+    pub(super) fn take_of_map(&mut self, page: Lpn) -> bool {
         self.of_map.remove(&page)
     }
 
@@ -249,16 +249,16 @@ impl Device {
 
     /// Whether a row that is gathered for a plane becomes a program for the SLC cache.
     pub(super) fn goes_to_cache_next(&self, plane: PlaneId) -> bool {
-        self.wordlines.as_ref().is_some_and(|wordlines| wordlines.all_to_cache) || self.cache_has_page(plane)
+        self.wordlines.as_ref().is_some_and(|wordlines| wordlines.all_to_cache) || self.cache_has_row(plane)
     }
 
     /// Whether the SLC cache of a plane has a row besides those that are reserved for waiting programs. Where writes get their planes only at
     /// dispatch, whether that of every plane has.
-    pub(super) fn cache_has_page(&self, plane: PlaneId) -> bool {
+    pub(super) fn cache_has_row(&self, plane: PlaneId) -> bool {
         if !self.ftl.has_slc {
             return false;
         }
-        let reserved = self.transactions.reserved_pages.of(plane) * self.state.board.facts.geometry.slots;
+        let reserved = self.transactions.reserved_rows.of(plane) * self.state.board.facts.geometry.slots;
         let has = |plane: PlaneId| self.ftl.slc_pages_for_writes(plane) > reserved;
         match self.policy.known.binds_at_dispatch {
             true => (0..self.state.board.planes.len() as u16).map(PlaneId).all(has),
@@ -361,7 +361,7 @@ impl Device {
     pub(super) fn bind_wordline(&mut self, lead: TxnId) -> TxnId {
         let plane = self.state.board.txn(lead).plane;
         let to_cache = self.goes_to_cache(lead);
-        self.release_cache_page(lead);
+        self.release_cache_row(lead);
         self.bind_page(lead, !to_cache);
         let mut last = lead;
         for id in self.transactions.followers.take(lead) {
