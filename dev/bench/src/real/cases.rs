@@ -171,7 +171,7 @@ pub const CASES: &[Case] = &[
     space("P5520 1.92 TB,zipf 0.8,1788,", 2_146.0, "cost-benefit", false),
 ];
 
-// The measured figures, by their files in `dev/bench/data/real`, whose README names the sources.
+// Files of measured figures. The README of `dev/bench/data/real` names their sources.
 
 /// 4 KiB random reads by depth.
 pub const READS: &str = include_str!("../../data/real/random-reads.csv");

@@ -199,19 +199,21 @@ impl Truth {
                 let shown = &mut self.planes[plane.index()];
                 (shown.collecting, shown.victim_pages) = (true, valid);
             }
-            Event::Mapped { lpn, plane, ppa } => {
-                let (block, page) = self.block_of(plane, ppa);
-                assert_eq!(self.written[block], page);
-                self.written[block] += 1;
-                self.mapped.push((lpn, plane, ppa));
-                if let Some(old) = self.copies[lpn.0 as usize].replace(plane) {
-                    self.planes[old.index()].valid_pages -= u32::from(self.valid);
-                }
-                self.planes[plane.index()].valid_pages += u32::from(self.valid);
-            }
+            Event::Mapped { lpn, plane, ppa } => self.mapped(lpn, plane, ppa),
             Event::Erased { plane, block } => self.erased(plane, block),
             _ => {}
         }
+    }
+
+    fn mapped(&mut self, lpn: Lpn, plane: PlaneId, ppa: u32) {
+        let (block, page) = self.block_of(plane, ppa);
+        assert_eq!(self.written[block], page);
+        self.written[block] += 1;
+        self.mapped.push((lpn, plane, ppa));
+        if let Some(old) = self.copies[lpn.0 as usize].replace(plane) {
+            self.planes[old.index()].valid_pages -= u32::from(self.valid);
+        }
+        self.planes[plane.index()].valid_pages += u32::from(self.valid);
     }
 
     fn erased(&mut self, plane: PlaneId, block: u32) {

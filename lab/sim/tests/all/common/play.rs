@@ -378,3 +378,19 @@ pub fn interleaved(configs: [(&Config, &Recipe); 2], asks: [&[TestRequest]; 2]) 
         }
     }
 }
+
+/// The ends of requests in the order in which they were sent, under `fcfs` with non-preemptive collection, and the totals; audited.
+pub fn ends(config: &Config, asks: &[TestRequest]) -> (Vec<u64>, Totals) {
+    let atomic = super::atomic("fcfs", &[]);
+    let (result, _) = audit(config, &atomic, asks).unwrap_or_else(|why| panic!("{why}"));
+    let unwatched = play(config, &atomic, asks, Wake::Spare(7));
+    assert_eq!(unwatched.completions, result.completions, "spare wake-ups and the auditor change nothing");
+    let mut ends = vec![0; asks.len()];
+    result.completions.iter().for_each(|c| ends[c.id.0 as usize] = c.done.ns());
+    (ends, result.totals)
+}
+
+/// Writes of one page each that arrive at `at`.
+pub fn burst(at: u64, pages: impl IntoIterator<Item = u64>) -> Vec<TestRequest> {
+    pages.into_iter().map(|number| page(at, Op::Write, number)).collect()
+}

@@ -1,10 +1,10 @@
 //! One-shot programs behind an SLC cache that is passed by when it is full (model 0.15): exact scenes.
 
 use super::{ERASE, MEMORY, PAGE, READ, drive, programs, wordline};
-use crate::common::play::{self, TestRequest, Wake, flush, fua, page};
-use crate::common::{atomic, slc_cache, table1};
+use crate::common::play::{burst, ends, flush, fua, page};
+use crate::common::{slc_cache, table1};
 use flashlane_core::Duration;
-use flashlane_core::Op::{Read, Trim, Write};
+use flashlane_core::Op::{Read, Trim};
 use flashlane_ssd::config::{Buffer, Config, FullCache, Mapping, Precondition, SlcCache};
 use flashlane_ssd::{SlcTotals, Totals};
 
@@ -33,22 +33,6 @@ fn folded() -> Config {
     let mut config = cached();
     config.slc.iter_mut().for_each(|slc| slc.idle = Some(Duration::from_ns(IDLE)));
     config
-}
-
-/// The ends of requests, and the totals; audited.
-fn ends(config: &Config, asks: &[TestRequest]) -> (Vec<u64>, Totals) {
-    let atomic = atomic("fcfs", &[]);
-    let (result, _) = play::audit(config, &atomic, asks).unwrap_or_else(|why| panic!("{why}"));
-    let unwatched = play::play(config, &atomic, asks, Wake::Spare(7));
-    assert_eq!(unwatched.completions, result.completions, "spare wake-ups and the auditor change nothing");
-    let mut ends = vec![0; asks.len()];
-    result.completions.iter().for_each(|c| ends[c.id.0 as usize] = c.done.ns());
-    (ends, result.totals)
-}
-
-/// Writes of one page each that arrive at `at`.
-fn burst(at: u64, pages: impl IntoIterator<Item = u64>) -> Vec<TestRequest> {
-    pages.into_iter().map(|number| page(at, Write, number)).collect()
 }
 
 /// Pages programmed in SLC mode, and by the host in native cells.

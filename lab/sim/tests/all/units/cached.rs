@@ -1,10 +1,10 @@
 //! Rows of several pages beside an SLC cache and beside a map on the flash (model 0.16): exact scenes.
 
 use super::{ERASE, PAGE, PROGRAM, READ, row, with_slots};
-use crate::common::play::{self, TestRequest, Touch, Wake, flush, fua, page};
-use crate::common::{atomic, one_plane, slc_cache};
+use crate::common::play::{TestRequest, Touch, burst, ends, flush, fua, page};
+use crate::common::{one_plane, slc_cache};
 use flashlane_core::Duration;
-use flashlane_core::Op::{Read, Trim, Write};
+use flashlane_core::Op::{Read, Trim};
 use flashlane_ssd::Totals;
 use flashlane_ssd::config::{Buffer, Config, FullCache, Mapping, Precondition, SlcCache};
 
@@ -37,22 +37,6 @@ fn drive(full: FullCache, buffer: u32) -> Config {
 
 fn direct() -> Config {
     drive(FullCache::Direct, 40)
-}
-
-/// The ends of requests, and the totals; audited.
-fn ends(config: &Config, asks: &[TestRequest]) -> (Vec<u64>, Totals) {
-    let atomic = atomic("fcfs", &[]);
-    let (result, _) = play::audit(config, &atomic, asks).unwrap_or_else(|why| panic!("{why}"));
-    let unwatched = play::play(config, &atomic, asks, Wake::Spare(7));
-    assert_eq!(unwatched.completions, result.completions, "spare wake-ups and the auditor change nothing");
-    let mut ends = vec![0; asks.len()];
-    result.completions.iter().for_each(|c| ends[c.id.0 as usize] = c.done.ns());
-    (ends, result.totals)
-}
-
-/// Writes of one page each that arrive at `at`.
-fn burst(at: u64, pages: impl IntoIterator<Item = u64>) -> Vec<TestRequest> {
-    pages.into_iter().map(|number| page(at, Write, number)).collect()
 }
 
 /// Pages programmed in SLC mode and by the host in native cells, and pads.
