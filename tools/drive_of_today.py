@@ -17,8 +17,8 @@ BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 # ---------------------------------------------------------------------------------------------------------------------------- drives
 # What a drive has with everything on is its preset, the size, and `on`; an effect is switched off by the keys beside it. Reads that are tried again are in no
 # preset: their shares are assumptions, as are those of the presets. What `others` adds is in no preset: an SLC cache that is
-# folded when it is full; the drives that the presets are modelled on write past it. A mapping cache and one-shot programs need an SLC cache, so that
-# without it `client-qlc` programs page by page.
+# folded when it is full; the drives that the presets are modelled on write past it. Without its SLC cache
+# `client-qlc` programs page by page.
 RETRY = 'retry = {{ step_ns = {step}, states = [{{ shares = {shares} }}] }}'
 COMMANDS = "flushes, FUA, trims"  # an effect of the workload: what a file system sends
 DRIVES = {
