@@ -319,7 +319,7 @@ mod tests {
             ("device.retry.states", "[5]", "invalid type: integer `5`, expected a table"),
             ("device.mapping.entries", "-1", "invalid value: integer `-1`, expected a whole number, 0 or more"),
             ("device.slc.full", "3", "invalid type: integer `3`, expected a word: \"fold\" or \"direct\""),
-            ("flow.a.synthetic.size", "5", "expected a word or a table with one key"),
+            ("flow.a.synthetic.size", "5", "expected a word, or a table with one key as in { constant = 4096 }"),
         ] {
             assert_eq!(fails(key, value), format!("--set: {key} = {value}: {message}"));
         }

@@ -198,8 +198,11 @@ pub(super) fn reword(message: &str) -> String {
         ("expected i8", "expected a whole number from -128 to 127"),
         ("expected f64", "expected a number"),
         ("expected a sequence", "expected a list"),
-        ("wanted string or table", "expected a word or a table with one key"),
-        ("invalid type: unit variant, expected string only", "expected a word or a table with one key"),
+        ("wanted string or table", "expected a word, or a table with one key as in { constant = 4096 }"),
+        (
+            "invalid type: unit variant, expected string only",
+            "expected a word, or a table with one key as in { constant = 4096 }",
+        ),
     ] {
         if let Some(head) = text.strip_suffix(rust) {
             text = format!("{head}{ours}");
@@ -233,11 +236,16 @@ pub(super) fn reword(message: &str) -> String {
     text
 }
 
-/// The candidate most similar to `name`, if one is similar enough to suggest.
+/// The candidate most similar to `name`, if one is similar enough to suggest. One that has all of it is, as `samsung-pm9a3-960gb` has `PM9A3`.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
+    let likeness = |candidate: &str| {
+        let candidate = candidate.to_lowercase();
+        let part = if name.len() >= 3 && candidate.contains(&name) { 0.8 } else { 0.0 };
+        strsim::jaro_winkler(&name, &candidate).max(part)
+    };
     candidates
-        .map(|candidate| (strsim::jaro_winkler(&name, &candidate.to_lowercase()), candidate))
+        .map(|candidate| (likeness(candidate), candidate))
         .filter(|(likeness, _)| *likeness >= 0.75)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate)

@@ -67,6 +67,8 @@ pub enum Rule {
     KeysWithoutEffect,
     /// The SLC cache was full and nothing empties it.
     CacheStaysFull,
+    /// A busy drive wrote into the free blocks it began with, and collected none.
+    NothingCollected,
     /// Schedulers did exactly the same.
     Identical,
     /// A percentile rests on too few requests.

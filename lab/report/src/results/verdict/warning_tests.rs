@@ -75,6 +75,27 @@ fn a_cache_that_nothing_empties_is_named() {
     assert_eq!(with(0, Some(7)), []);
 }
 
+/// Writes into the free blocks of the start are warned of on a busy drive of steady state, until a block has been collected.
+#[test]
+fn a_rate_before_collection_is_named() {
+    let with = |state: &str, busy: f64, erases: u64, user_programs: u64| {
+        let mut summary = one_flow(40_000, busy, &[("fcfs", 10)]);
+        summary.made_by.drive_state = state.into();
+        let device = &mut summary.schedulers[0].device;
+        device.user_programs = user_programs;
+        device.gc.erases = erases;
+        Verdict::of(&summary).warnings
+    };
+    let found = with("steady", 0.91, 0, 5);
+    assert_eq!(found.iter().map(|warning| warning.rule).collect::<Vec<_>>(), [Rule::NothingCollected]);
+    assert!(found[0].text.starts_with("nothing was collected under fcfs: "), "{}", found[0].text);
+    for (state, busy, erases, programs) in
+        [("fresh", 0.91, 0, 5), ("steady", 0.9, 0, 5), ("steady", 0.91, 1, 5), ("steady", 0.91, 0, 0)]
+    {
+        assert_eq!(with(state, busy, erases, programs), [], "{state}, {busy}, {erases}, {programs}");
+    }
+}
+
 /// What the scenario says of keys that it switches off is shown as it is.
 #[test]
 fn keys_without_effect_are_shown() {

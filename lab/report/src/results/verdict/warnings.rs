@@ -12,6 +12,8 @@ use crate::results::summary::{SchedulerResult, Summary};
 
 /// With every chip busy for less than this share of the time, schedulers have next to nothing to decide.
 const IDLE: f64 = 0.10;
+/// With chips busy for more than this share of the time, the drive decides how much is written.
+const BUSY: f64 = 0.90;
 /// Mean response times alone that differ by more than this factor are different.
 const ALONE: f64 = 1.05;
 /// The percentiles that are shown, and the requests of which one is beyond.
@@ -35,6 +37,7 @@ pub(super) fn of(summary: &Summary, cases: &[Case]) -> Vec<Warning> {
     add(Rule::Rejected, rejected(summary).into_iter().collect());
     add(Rule::KeysWithoutEffect, summary.made_by.without_effect.clone());
     add(Rule::CacheStaysFull, filled_once(summary).into_iter().collect());
+    add(Rule::NothingCollected, nothing_collected(summary).into_iter().collect());
     if !is_idle {
         add(Rule::Identical, identical_texts(&identical(summary)));
     }
@@ -151,6 +154,22 @@ pub fn cache_stays_full(blocks: u32) -> String {
         "the SLC cache fills once and for ever: nothing empties its {blocks} static blocks of a plane, since full = \"direct\" passes them \
          by and there is no idle_ms: give device.slc.idle_ms, or full = \"fold\""
     )
+}
+
+/// A drive of steady state that is busy with writes but has not begun to collect: the rate is that of its free blocks.
+fn nothing_collected(summary: &Summary) -> Option<String> {
+    let writes_free_blocks = |run: &&SchedulerResult| {
+        let device = &run.device;
+        device.gc.erases == 0 && device.user_programs > 0 && device.chip_utilisation > BUSY
+    };
+    let found: Vec<_> = summary.schedulers.iter().filter(writes_free_blocks).map(|run| run.name.as_str()).collect();
+    (summary.made_by.drive_state == "steady" && !found.is_empty()).then(|| {
+        format!(
+            "nothing was collected under {}: writes took the free blocks that the drive began with, faster than it can sustain: run longer, \
+             and give run.warm_up_ms",
+            list(found.into_iter())
+        )
+    })
 }
 
 /// Groups of schedulers with the same figures.
