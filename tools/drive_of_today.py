@@ -4,8 +4,9 @@
     python3 tools/drive_of_today.py --program target/debug/flashlane --keep DIR
 
 Runs every comparison that DIR does not have yet from this build of the program, and writes the tables into the page, between its two marks, and
-docs/results/drive-of-today.svg. `--seeds N` takes another number of seeds than five; `--check` only asks the program whether every scenario is legal. Drives are
-a sixteenth of their presets, so that runs of seconds fill an SLC cache; loads are shares of what a drive reads and programs, so that all are equally busy.
+docs/results/drive-of-today.svg. Drives with everything on and off have `--seeds` seeds, one effect off or a drive's other has the first. `--check` only asks the
+program whether every scenario is legal. Drives are a sixteenth of their presets, so that runs of seconds fill an SLC cache; loads are shares of what a drive reads and
+programs, so that all are equally busy.
 """
 
 import argparse, concurrent.futures, hashlib, json, math, statistics, subprocess, sys
@@ -17,10 +18,19 @@ BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 # ---------------------------------------------------------------------------------------------------------------------------- drives
 # What a drive has with everything on is its preset, the size, and `on`; an effect is switched off by the keys beside it. Reads that are tried again are in no
 # preset: their shares are assumptions, as are those of the presets. What `others` adds is in no preset: an SLC cache that is
-# folded when it is full; the drives that the presets are modelled on write past it. Without its SLC cache
-# `client-qlc` programs page by page.
+# folded when it is full; the drives that the presets are modelled on write past it.
 RETRY = 'retry = {{ step_ns = {step}, states = [{{ shares = {shares} }}] }}'
 COMMANDS = "flushes, FUA, trims"  # an effect of the workload: what a file system sends
+
+
+def of_today(**map_of_pages):
+    """The effects that all three presets have; what a drive without a map of 4 KiB counts in pages of 16 KiB is given."""
+    return {
+        "map of 4 KiB": {"ftl.unit_bytes": 16_384, **{key.replace("__", "."): value for key, value in map_of_pages.items()}},
+        "superblocks": {"ftl.superblock": '"plane"'}, "pauses at iterations": {"nand.suspend_at": '"instant"'},
+    }
+
+
 DRIVES = {
     "papers": {
         "preset": "flin-isca18", "size": {"geometry.blocks_per_plane": 256, "ftl.user_gb": 30},
@@ -31,8 +41,7 @@ DRIVES = {
         "units": 32, "read_us": 50, "write_mb_s": 2620, "on": {"retry": RETRY.format(step=50_000, shares=[0.8, 0.15, 0.05])},
         "effects": {
             "one-shot programs": {"nand.one_shot_pages": 1, "nand.program_ns": 800_000, "nand.iterations": 4},
-            "map of 4 KiB": {"ftl.unit_bytes": 16_384, "buffer.pages": 4096, "buffer.flush_above": 1024},
-            "superblocks": {"ftl.superblock": '"plane"'}, "pauses at iterations": {"nand.suspend_at": '"instant"'},
+            **of_today(buffer__pages=4_096, buffer__flush_above=1_024),
             "page types": {"nand.read_ns": 50_000}, "retries": {"retry": None}, "limit of suspensions": {"nand.suspend_limit": '"unlimited"'},
             "capacitors": {"buffer.protected": "false"}, COMMANDS: {},
         },
@@ -44,6 +53,7 @@ DRIVES = {
         "effects": {
             "SLC cache": {"slc.static_blocks": 0, "slc.dynamic": "false", "geometry.blocks_per_plane": 342},
             "one-shot programs": {"nand.one_shot_pages": 1, "nand.program_ns": 870_000, "nand.iterations": 9},
+            **of_today(buffer__pages=2_048, buffer__flush_above=256),
             "page types": {"nand.read_ns": 75_000}, "retries": {"retry": None}, COMMANDS: {},
         },
         "others": {"folding when full": {"slc.full": '"fold"'}},
@@ -52,21 +62,23 @@ DRIVES = {
         "preset": "client-qlc",
         "size": {
             "geometry.blocks_per_plane": 360, "geometry.pages_per_block": 384, "slc.static_blocks": 15, "slc.dynamic_limit": 174, "ftl.user_gb": 32,
-            "mapping.entries": 4_096, "mapping.host_entries": 262_144,
+            "mapping.entries": 16_384, "mapping.host_entries": 1_048_576,
         },
         "units": 4, "read_us": 125, "write_mb_s": 119, "on": {"retry": RETRY.format(step=125_000, shares=[0.6, 0.25, 0.15])},
         "effects": {
-            "SLC cache": {
-                "slc.static_blocks": 0, "slc.dynamic": "false", "geometry.blocks_per_plane": 345,
-                "nand.one_shot_pages": 1, "nand.program_ns": 2_200_000, "nand.iterations": 11,
-            },
+            "SLC cache": {"slc.static_blocks": 0, "slc.dynamic": "false", "geometry.blocks_per_plane": 345},
             "one-shot programs": {"nand.one_shot_pages": 1, "nand.program_ns": 2_200_000, "nand.iterations": 11},
-            "mapping cache": {"mapping.entries": 2_000_000, "mapping.host_entries": 0, "mapping.start": '"warm"'},
+            "mapping cache": {"mapping.entries": 8_000_000, "mapping.host_entries": 0, "mapping.start": '"warm"'},
+            **of_today(buffer__pages=256, buffer__flush_above=64, mapping__entries=4_096, mapping__host_entries=262_144),
             "page types": {"nand.read_ns": 125_000}, "retries": {"retry": None}, COMMANDS: {},
         },
         "others": {"folding when full": {"slc.full": '"fold"'}},
     },
 }
+
+
+#: What is measured with all seeds; the rest shows by the first what one change does.
+WHOLE = ("all off", "all on")
 
 
 def settings():
@@ -275,26 +287,22 @@ def shown(found):
     return f"{mark(found)} {middle} ({low} to {high})"
 
 
-def decisive(name, found):
-    """The two changes that move a ratio most, as far as they move it by two percent at least."""
-    of = {label: values for (drive, label), values in found.items() if drive == name}
-    on = of.pop("all on")[0]
-    of.pop("all off")
-    moves = sorted(((abs(math.log(values[0] / on)), change, values) for change, values in of.items()), reverse=True)
-    told = [f"{change} {mark(values)} {digits(values[0])}" for moved, change, values in moves[:2] if moved > 0.02]
-    return f"{name}: " + ", ".join(told) if told else None
-
-
 def table(results):
-    """The conclusions by drive, and what moves them most."""
-    names = list(DRIVES)[1:]
-    heads = ["as published"] + [f"{name}, {state}" for name in names for state in ("all off", "all on")]
-    lines = ["| conclusion | " + " | ".join(heads) + " | what moves it most |", "|---|" + "---:|" * len(heads) + "---|"]
+    """The conclusions by drive."""
+    columns = [("papers", "as published")] + [(name, state) for name in list(DRIVES)[1:] for state in WHOLE]
+    heads = ["as published"] + [f"{name}, {state}" for name, state in columns[1:]]
+    lines = ["| conclusion | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(heads)]
     for text, measure in CONCLUSIONS.items():
-        found = {(name, label): interval([measure(made) for made in seeds]) for (name, label), seeds in results.items()}
-        cells = [shown(found["papers", "as published"])] + [shown(found[name, state]) for name in names for state in ("all off", "all on")]
-        why = "; ".join(said for name in names if (said := decisive(name, found)))
-        lines.append(f"| {text} | " + " | ".join(cells) + f" | {why or '-'} |")
+        lines.append(f"| {text} | " + " | ".join(shown(interval([measure(made) for made in results[column]])) for column in columns) + " |")
+    return "\n".join(lines)
+
+
+def effects(results, name):
+    """The conclusions on one drive with everything on, with one thing changed at a time, by the first seed."""
+    labels = ["all on"] + [label for drive, label in results if drive == name and label not in WHOLE]
+    lines = ["| conclusion | " + " | ".join(labels) + " |", "|---|" + "---:|" * len(labels)]
+    for text, measure in CONCLUSIONS.items():
+        lines.append(f"| {text.split(':')[0]} | " + " | ".join(digits(measure(results[name, label][0])) for label in labels) + " |")
     return "\n".join(lines)
 
 
@@ -322,7 +330,7 @@ def colour(factor):
 
 
 def picture(results):
-    """Speedups of the mean over fcfs: rows by drive and what is switched off."""
+    """Speedups of the mean over fcfs: rows by drive and what is switched off; intervals where there are several seeds."""
     left, top, wide, tall = 150, 200, 62, 30
     columns = list(results)
     parts = [f'<text x="8" y="20" font-size="15">Mean response time under fcfs over the scheduler\'s, with the interval at 95 % over the seeds</text>']
@@ -336,11 +344,12 @@ def picture(results):
         y = top + line * tall
         parts.append(f'<text x="{left - 8}" y="{y + 19}" text-anchor="end">{row}</text>')
         for at, seeds in enumerate(results.values()):
-            middle, low, high = interval([ratio("mean", "fcfs", row)(made) for made in seeds])
+            speedups = [ratio("mean", "fcfs", row)(made) for made in seeds]
+            middle, low, high = interval(speedups) if len(speedups) > 1 else speedups * 3
             x = left + at * wide
             parts.append(f'<rect x="{x}" y="{y}" width="{wide - 2}" height="{tall - 2}" fill="{colour(middle)}"/>')
             parts.append(f'<text x="{x + wide // 2 - 1}" y="{y + 13}" text-anchor="middle">{digits(middle)}</text>')
-            if row != "fcfs":
+            if row != "fcfs" and len(speedups) > 1:
                 parts.append(f'<text x="{x + wide // 2 - 1}" y="{y + 24}" text-anchor="middle" font-size="8">{digits(low)} to {digits(high)}</text>')
     width, height = left + wide * len(columns) + 130, top + tall * len(SCHEDULERS) + 10
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">'
@@ -349,7 +358,10 @@ def picture(results):
 
 def measured(runs, seeds, pool):
     """By drive and what is changed in it, for each seed what every workload shows."""
-    jobs = [(setting, workload, seed) for setting in settings() for seed in range(1, seeds + 1) for workload in WORKLOADS]
+    jobs = [
+        (setting, workload, seed) for setting in settings() for seed in range(1, (seeds if setting[2] in (*WHOLE, "as published") else 1) + 1)
+        for workload in WORKLOADS
+    ]
     results = {}
     for ((name, _, label), workload, seed), of in zip(jobs, pool.map(lambda job: runs.of(*job), jobs)):
         results.setdefault((name, label), {}).setdefault(seed, {})[workload] = of
@@ -374,6 +386,7 @@ def main():
             return
         results = measured(runs, given.seeds, pool)
     text = f"{table(results)}\n\nEvery row on the three drives with everything on:\n\n{rows(results)}"
+    text += "".join(f"\n\nOne change at a time on `{name}` (first seed, no intervals):\n\n{effects(results, name)}" for name in list(DRIVES)[1:])
     if given.print:
         print(text)
         return
