@@ -493,7 +493,10 @@ impl Device {
                 self.close_wordlines();
             }
             if self.policy.known.binds_at_dispatch && self.state.board.any_unplaced() {
-                self.transactions.place_unplaced(&mut self.policy, &mut self.state);
+                let is_left = self.transactions.place_unplaced(&mut self.policy, &mut self.state);
+                if is_left && self.gc.writes_wait_for_folds() {
+                    self.gc.fold_for_unplaced(&mut self.state, &mut self.ftl);
+                }
             }
             let mut ahead = u64::MAX;
             while let Some((word, mut bits)) = self.state.agenda.take(ahead) {

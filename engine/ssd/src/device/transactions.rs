@@ -205,13 +205,14 @@ impl Transactions {
     }
 
     /// Assigns the writes that have no plane yet to the planes that the place decision returns (Slacker §7.6, D-SLK-22), until it
-    /// returns none. It is offered the oldest that need not wait for an older one of its page, and may choose another.
-    pub(super) fn place_unplaced(&mut self, policy: &mut Policy, state: &mut State) {
+    /// returns none. It is offered the oldest that need not wait for an older one of its page, and may choose another. Returns whether such
+    /// a write is left.
+    pub(super) fn place_unplaced(&mut self, policy: &mut Policy, state: &mut State) -> bool {
         loop {
             let board = &mut state.board;
             let next = board.walk(board.unplaced()).find(|&id| board.eligible(id));
-            let Some(id) = next else { return };
-            let Some(Placement { write, to }) = policy.place_at_dispatch(board, id) else { return };
+            let Some(id) = next else { return false };
+            let Some(Placement { write, to }) = policy.place_at_dispatch(board, id) else { return true };
             debug_assert!(board.eligible(write) && board.txn(write).queue == board.unplaced());
             self.overtaking.leave(board, write);
             self.join_at(write, to, policy, state);

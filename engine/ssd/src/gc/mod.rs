@@ -460,7 +460,7 @@ fn new_transaction(
     id
 }
 
-// Folding while the device has nothing else to do.
+// Folding for writes without a plane, and while the device has nothing else to do.
 
 impl Gc {
     /// No user transaction has been in the device for as long as the configuration says: full blocks in SLC mode are folded, one after
@@ -470,6 +470,25 @@ impl Gc {
         self.folds_in_idle_time = true;
         for plane in (0..state.board.planes.len() as u16).map(PlaneId) {
             self.start(plane, Need::Idle, state, ftl);
+        }
+    }
+
+    /// Whether a write that finds the SLC cache full waits until a block has been folded.
+    #[inline(always)]
+    pub(crate) fn writes_wait_for_folds(&self) -> bool {
+        !self.jobs.direct
+    }
+
+    /// A write that may go to any plane is left, since no unit could begin it: every plane that has no page for it folds a block. Else nothing
+    /// would ask that plane for a page before all others are full.
+    #[cold]
+    pub(crate) fn fold_for_unplaced(&mut self, state: &mut State, ftl: &mut Ftl) {
+        for plane in (0..state.board.planes.len() as u16).map(PlaneId) {
+            if !state.board.plane(plane).has_free_page {
+                self.start(plane, Need::Page, state, ftl);
+                // Where that takes no time, the write may go there at this instant.
+                state.agenda.open |= state.board.plane(plane).has_free_page;
+            }
         }
     }
 

@@ -39,7 +39,7 @@ pub(super) struct Jobs {
     victim: Victim,
     start_blocks: u32,
     /// Whether writes that find the SLC cache full go to native cells.
-    direct: bool,
+    pub(super) direct: bool,
     rng: Pcg64Mcg,
     /// Victims chosen.
     pub(super) victims: u64,

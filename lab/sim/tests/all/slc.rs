@@ -3,7 +3,7 @@
 mod model;
 
 use crate::common::play::{self, TestRequest, Touch, Wake, flush};
-use crate::common::{device, drain, ends, one_plane, recipe, scene, slc_cache};
+use crate::common::{device, drain, ends, one_plane, recipe, scene, slc_cache, table1};
 use flashlane_core::Op::{Read, Trim, Write};
 use flashlane_core::event::{End, Event};
 use flashlane_core::{Duration, Lpn, Op, Owner, Time};
@@ -282,6 +282,28 @@ fn a_limited_dynamic_cache() {
     (slc.static_blocks, slc.dynamic_limit) = (2, 3);
     let (_, slc) = run(&config, "atomic", &burst(0, 0..300));
     assert_eq!(slc, SlcTotals { programs: 20, direct: 280, valid: 20, ..SlcTotals::default() });
+}
+
+/// Writes that may go to any plane, one after the other or all at once: each plane folds what it was given, and both are given as much.
+#[test]
+fn planes_fold_for_writes_that_have_none() {
+    let mut config = table1(1, 1);
+    config.geometry.pages_per_block = 12;
+    config.ftl.logical_pages = 960;
+    config.slc = Some(slc_cache(1, 3));
+    config.check().expect("a legal device");
+    for (name, gap) in ["late", "dynalloc"].into_iter().flat_map(|name| [(name, 0), (name, 100 * MS)]) {
+        let asks: Vec<TestRequest> = (0..400).map(|n| request(n * gap, Write, n as u32)).collect();
+        let (result, _) = play::audit(&config, &recipe(name, &[]), &asks).unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(result.totals.slc.map(|slc| (slc.programs, slc.direct)), Some((400, 0)));
+        let mut folds = [0; 2];
+        for stamped in play::events(&config, &recipe(name, &[]), &asks) {
+            if let Event::VictimChosen { plane, .. } = stamped.event {
+                folds[plane.index()] += 1;
+            }
+        }
+        assert!(folds.iter().all(|&folds| folds == 49 || folds == 50), "{name}, every {gap} ns: {folds:?}");
+    }
 }
 
 // Beside trims, a buffer and a map that does not fit.

@@ -3,11 +3,11 @@
 mod cached;
 
 use crate::closed_form::amplification_beside_greedy;
-use crate::common::play::{self, Mix, TestRequest, ends_under, flush, page};
-use crate::common::{atomic, device, drain, one_plane, recipe, table1};
+use crate::common::play::{self, Mix, TestRequest, ends_under, events, flush, page};
+use crate::common::{atomic, one_plane, recipe, table1};
+use flashlane_core::Duration;
 use flashlane_core::Op::{Read, Trim, Write};
 use flashlane_core::event::{Event, Stamped};
-use flashlane_core::{Duration, Time};
 use flashlane_scenario::Scenario;
 use flashlane_sched::catalogue::{Question, Recipe, schedulers};
 use flashlane_ssd::config::{Buffer, Config, Latency, PageTimes, Precondition};
@@ -33,18 +33,6 @@ fn with_slots(slots: u32, config: Config) -> Config {
     config.buffer = Some(Buffer::plain(config.geometry.planes() * slots + 8, 0));
     config.check().expect("a legal device");
     config
-}
-
-/// What happens when a device serves `asks`.
-fn events(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Vec<Stamped> {
-    let mut device = device(config, recipe);
-    device.report_events();
-    for (id, ask) in asks.iter().enumerate() {
-        device.advance(Time::from_ns(ask.at));
-        play::hand_over(&mut device, id as u64, ask);
-    }
-    drain(&mut device);
-    device.events().to_vec()
 }
 
 /// The plane and the place of each page that is written, in this order.

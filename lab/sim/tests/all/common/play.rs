@@ -2,7 +2,7 @@
 
 use flashlane_audit::{Auditor, Policy, Preconditioned, Start, Verdict};
 use flashlane_core::decide::Scheduler;
-use flashlane_core::event::Event;
+use flashlane_core::event::{Event, Stamped};
 use flashlane_core::{Completion, Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::{Recipe, build};
 use flashlane_ssd::config::Config;
@@ -11,6 +11,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
 use super::durable::DurablePages;
+use super::{device, drain};
 
 /// A request to be sent.
 #[derive(Clone, Debug)]
@@ -248,6 +249,18 @@ pub fn fua(at: u64, number: u64) -> TestRequest {
 /// A flush.
 pub fn flush(at: u64) -> TestRequest {
     TestRequest { at, flow: 0, op: Op::Flush, touch: Touch::Bytes(0, 0) }
+}
+
+/// What happens when a device serves `asks`.
+pub fn events(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Vec<Stamped> {
+    let mut device = device(config, recipe);
+    device.report_events();
+    for (id, ask) in asks.iter().enumerate() {
+        device.advance(Time::from_ns(ask.at));
+        hand_over(&mut device, id as u64, ask);
+    }
+    drain(&mut device);
+    device.events().to_vec()
 }
 
 /// When each request is done, and the totals, of an audited run.
