@@ -61,7 +61,7 @@ impl Slc {
         let slc = config.slc.as_ref()?;
         let geometry = &config.geometry;
         let plane = Plane { erased: slc.static_blocks, ..Plane::default() };
-        let gathers = config.gathers_wordlines() && !config.waits_for_folds();
+        let gathers = config.passes_cache();
         Some(Slc {
             pages: geometry.pages_per_block / slc.bits,
             slots: geometry.slots,

@@ -23,9 +23,16 @@ impl Config {
         self.slc.as_ref().is_some_and(|slc| slc.full == FullCache::Fold)
     }
 
+    /// Whether pages are gathered to wordlines that pass the SLC cache: writes do not wait for folds, or the cache has no static block, so that
+    /// there may be none to fold.
+    pub fn passes_cache(&self) -> bool {
+        self.gathers_wordlines()
+            && self.slc.as_ref().is_some_and(|slc| !self.waits_for_folds() || slc.static_blocks == 0)
+    }
+
     /// Pages that are gathered at most before they become a program: those of a row where all go to the SLC cache, else those of a wordline.
     pub fn pages_of_a_list(&self) -> u32 {
-        if self.waits_for_folds() { self.geometry.slots } else { self.pages_of_a_program() }
+        if self.slc.is_none() || self.passes_cache() { self.pages_of_a_program() } else { self.geometry.slots }
     }
 
     /// Pages that one program of native cells writes: those of all rows of a wordline.

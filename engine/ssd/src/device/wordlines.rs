@@ -43,8 +43,8 @@ pub(super) struct Wordlines {
     pages: usize,
     /// Pages of a row.
     slots: usize,
-    /// All rows go to the SLC cache, and wait for it where it is full.
-    all_to_cache: bool,
+    /// Rows wait for the SLC cache where it is full, if there is anything to fold.
+    waits_for_folds: bool,
     /// Translation pages are gathered until their list is full or due.
     pub(super) gathers_map: bool,
     /// Those that are gathered.
@@ -70,7 +70,7 @@ impl Wordlines {
         config.gathers_wordlines().then(|| Wordlines {
             pages: config.pages_of_a_list() as usize,
             slots: config.geometry.slots as usize,
-            all_to_cache: config.waits_for_folds(),
+            waits_for_folds: config.waits_for_folds(),
             gathers_map: config.gathers_map(),
             of_map: BTreeSet::new(),
             row: if policy.known.static_place { 1 } else { config.geometry.slots as usize },
@@ -249,7 +249,10 @@ impl Device {
 
     /// Whether a row that is gathered for a plane becomes a program for the SLC cache.
     pub(super) fn goes_to_cache_next(&self, plane: PlaneId) -> bool {
-        self.wordlines.as_ref().is_some_and(|wordlines| wordlines.all_to_cache) || self.cache_has_row(plane)
+        if self.wordlines.as_ref().is_some_and(|wordlines| wordlines.waits_for_folds) {
+            return self.of_cache(plane, |plane| self.ftl.cache_will_have_page(plane));
+        }
+        self.cache_has_row(plane)
     }
 
     /// Whether the SLC cache of a plane has a row besides those that are reserved for waiting programs. Where writes get their planes only at
@@ -259,7 +262,11 @@ impl Device {
             return false;
         }
         let reserved = self.transactions.reserved_rows.of(plane) * self.state.board.facts.geometry.slots;
-        let has = |plane: PlaneId| self.ftl.slc_pages_for_writes(plane) > reserved;
+        self.of_cache(plane, |plane| self.ftl.slc_pages_for_writes(plane) > reserved)
+    }
+
+    /// Whether something holds of a plane, or where writes get their planes only at dispatch of every plane.
+    fn of_cache(&self, plane: PlaneId, has: impl Fn(PlaneId) -> bool) -> bool {
         match self.policy.known.binds_at_dispatch {
             true => (0..self.state.board.planes.len() as u16).map(PlaneId).all(has),
             false => has(plane),

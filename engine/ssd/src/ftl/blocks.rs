@@ -179,10 +179,11 @@ impl Pool {
             None => self.has_native_page(pages, RESERVE),
             Some(slc) => {
                 let native = self.has_native_page(pages, RESERVE + u32::from(slc.folds_static()));
+                let in_cache = slc.has_free_page(self.free_blocks());
                 if slc.needs_native_page() {
-                    return native;
+                    return native && (in_cache || slc.lets_pass());
                 }
-                slc.has_free_page(self.free_blocks()) || slc.lets_pass() && native
+                in_cache || slc.lets_pass() && native
             }
         }
     }
@@ -190,6 +191,11 @@ impl Pool {
     /// Pages that the host gets in SLC mode before any block is erased.
     pub(super) fn slc_pages_for_writes(&self) -> u32 {
         self.slc.as_ref().map_or(0, |slc| slc.pages_left(self.free_blocks()))
+    }
+
+    /// Whether the host gets a page in SLC mode now, or where it waits for folds once a block has been folded.
+    pub(super) fn slc_will_have_page(&self) -> bool {
+        self.slc.as_ref().is_some_and(|slc| slc.has_free_page(self.free_blocks()) || !slc.lets_pass())
     }
 
     /// Page offset in its block of the next page that a wordline of the host gets.

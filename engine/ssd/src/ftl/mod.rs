@@ -174,6 +174,11 @@ impl Ftl {
         self.pools[plane.index()].slc_pages_for_writes()
     }
 
+    /// Whether the SLC cache of a plane has a page for the host, or will have one once a block has been folded.
+    pub(crate) fn cache_will_have_page(&self, plane: PlaneId) -> bool {
+        self.pools[plane.index()].slc_will_have_page()
+    }
+
     /// Page offset in its block of the next page of a plane that a wordline of the host gets, or one of its pages that may go to the SLC cache.
     pub(crate) fn next_offset(&self, plane: PlaneId, is_of_wordline: bool) -> u32 {
         let (pool, pages) = (&self.pools[plane.index()], self.geometry.pages_per_block);

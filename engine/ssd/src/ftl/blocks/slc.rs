@@ -72,7 +72,7 @@ impl SlcBlocks {
             dynamic: 0,
             most_dynamic: if slc.dynamic { slc.dynamic_limit } else { 0 },
             full: slc.full,
-            beside_wordlines: config.gathers_wordlines() && slc.full == FullCache::Direct,
+            beside_wordlines: config.passes_cache(),
             min_free: config.gc.start_blocks,
             modes,
             free: (first_static..blocks).collect(),

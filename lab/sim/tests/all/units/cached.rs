@@ -57,6 +57,21 @@ fn a_list_that_is_due_goes_to_the_cache_row_by_row() {
     assert_eq!(cells(&totals), (22, 0, 8 + 2));
 }
 
+/// A dynamic cache has no block while only as many are free as collection wants, and none to fold: pages do not wait for it, but fill a wordline.
+#[test]
+fn pages_pass_a_cache_without_blocks() {
+    let mut config = drive(FullCache::Fold, 40);
+    let slc = config.slc.as_mut().expect("a cache");
+    (slc.static_blocks, slc.dynamic) = (0, true);
+    config.precondition = Precondition::Steady;
+    config.check().expect("a legal device");
+    let (done, totals) = ends(&config, &[burst(0, 0..12), vec![flush(10_000)]].concat());
+    assert_eq!((done[12], cells(&totals)), (row(12), (0, 12, 0)));
+    config.buffer = Some(Buffer::plain(11, 0));
+    let why = config.check().expect_err("a list of twelve pages would never be full");
+    assert!(why.legal.starts_with("must be at least 12 with"), "{why}");
+}
+
 /// In SLC mode a program is one row: four pages at once, and two that a flush pads to a row.
 #[test]
 fn the_cache_takes_rows() {
