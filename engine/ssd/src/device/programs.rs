@@ -251,12 +251,17 @@ impl Device {
     #[cold]
     fn stop_endless_collection(&mut self) {
         let pages = self.translation.as_ref().map_or(0, |translation| translation.too_many);
+        let apart = if self.ftl.separates_moves() {
+            ""
+        } else {
+            "give moved pages blocks of their own (gc.separate_frontier), "
+        };
         self.fault.get_or_insert(Fault {
             at: self.state.now(),
             message: format!(
                 "the map keeps the drive busy: {pages} translation pages, as many as the drive has pages, were written without a page of the \
                  host in between, because collection changes more entries of the map than fit into the pages it frees; hold more entries \
-                 (mapping.entries, mapping.host_entries), lower the user capacity or raise over-provisioning"
+                 (mapping.entries, mapping.host_entries), {apart}lower the user capacity or raise over-provisioning"
             ),
         });
     }

@@ -186,20 +186,23 @@ impl Wordlines {
 
     /// The planes whose lists are to be closed at this instant though they are not full.
     pub(super) fn take_due(&mut self, now: Time) -> Vec<PlaneId> {
-        let Wordlines { lists, wait, .. } = self;
-        let due = |list: &Gathered| {
-            let since = list.pages.first().map(|page| page.2);
-            since.is_some_and(|since| !list.awaited.is_empty() || wait.is_some_and(|wait| since + wait <= now))
-        };
-        let all = (0..lists.len()).filter(|&n| due(&lists[n])).map(|n| PlaneId(n as u16)).collect();
+        let awaited = |list: &Gathered| !list.awaited.is_empty() && !list.pages.is_empty();
+        let due = |list: &Gathered| awaited(list) || self.due_at(list).is_some_and(|at| at <= now);
+        let all = (0..self.lists.len()).filter(|&n| due(&self.lists[n])).map(|n| PlaneId(n as u16)).collect();
         self.any_awaited = false;
         all
     }
 
     /// When the first page that is gathered has waited long enough.
     fn next_deadline(&self) -> Time {
-        let Some(wait) = self.wait else { return Time::NEVER };
-        self.lists.iter().filter_map(|list| list.pages.first()).map(|page| page.2 + wait).min().unwrap_or(Time::NEVER)
+        self.lists.iter().filter_map(|list| self.due_at(list)).min().unwrap_or(Time::NEVER)
+    }
+
+    /// When the first page of a list that is not a translation page has waited long enough.
+    fn due_at(&self, list: &Gathered) -> Option<Time> {
+        let wait = self.wait?;
+        let of_buffer = |page: &&GatheredPage| self.of_map.is_empty() || !self.of_map.contains(&page.0);
+        list.pages.iter().find(of_buffer).map(|page| page.2 + wait)
     }
 }
 
@@ -230,6 +233,7 @@ impl Device {
         list.pages.push((lpn, flow, now));
         let is_full = list.pages.len() == wordlines.pages;
         if !is_full
+            && !wordlines.of_map.contains(&lpn)
             && let Some(wait) = wordlines.wait
             && now + wait < wordlines.deadline
         {

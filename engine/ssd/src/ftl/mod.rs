@@ -190,6 +190,11 @@ impl Ftl {
         self.pools[plane.index()].has_free_page(self.geometry.pages_per_block)
     }
 
+    /// Whether moved pages go to open blocks of their own.
+    pub(crate) fn separates_moves(&self) -> bool {
+        !self.pools[0].uses_host_block(Stream::Gc)
+    }
+
     /// Erased blocks of a plane.
     #[inline]
     pub fn free_blocks(&self, plane: PlaneId) -> u32 {

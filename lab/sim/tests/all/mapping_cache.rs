@@ -114,6 +114,24 @@ fn a_read_for_an_entry_may_move_less_than_a_page() {
 }
 
 /// An entry in the host's memory takes a round trip of the link and its bytes.
+/// Where moved pages share blocks with those of the map, which are soon invalid, little memory for the map keeps a drive busy that ends well with
+/// blocks of their own; the error says so.
+#[test]
+fn little_of_the_map_wants_blocks_of_moved_pages() {
+    let mut config = with(4, 64);
+    (config.geometry.blocks_per_plane, config.geometry.pages_per_block) = (52, 48);
+    (config.ftl.logical_pages, config.gc.start_blocks, config.precondition) = (1_680, 3, Precondition::Steady);
+    let mut rng = Pcg64Mcg::new(3);
+    let asks: Vec<TestRequest> = (0..6_000).map(|n| ask(40 * n * MS, Write, rng.next_u32() % 1_680)).collect();
+    assert_eq!(audited(&config, &asks).completions.len(), asks.len());
+    config.gc.separate_frontier = false;
+    let why = audit(&config, &recipe("fcfs", &[]), &asks).map(|_| ()).expect_err("it is kept busy");
+    assert!(
+        why.contains("give moved pages blocks of their own (gc.separate_frontier), lower the user capacity"),
+        "{why}"
+    );
+}
+
 #[test]
 fn the_hosts_memory_holds_entries_across_the_link() {
     let mut config = with(1, 4);

@@ -180,6 +180,18 @@ fn translation_pages_fill_rows_and_wordlines() {
     }
 }
 
+/// Pages 4 and 8 have waited long enough after 3 ms, the translation page that is gathered 20 ms after the start has not: a flush pads it with page 5.
+#[test]
+fn translation_pages_alone_are_never_due() {
+    let mut config = with_a_map(2, 2);
+    config.nand.one_shot_wait = Some(Duration::from_ns(3 * MS));
+    let first = [burst(0, 0..4), burst(10 * MS, [4, 8])].concat();
+    let asks = [first, vec![page(20 * MS, Read, 12), page(30 * MS, Read, 16)], burst(40 * MS, [5])].concat();
+    let (done, totals) = ends(&config, &[asks, vec![flush(40 * MS + 10)]].concat());
+    assert_eq!(done[9], 40 * MS + 10 + READ + PAGE + row(2));
+    assert_eq!((totals.user_programs, totals.mapping_programs, totals.padded), (7, 1, Some(2 + 2)));
+}
+
 #[test]
 fn the_constants_are_those_of_the_drive() {
     let slc = direct().slc.expect("a cache");
