@@ -113,7 +113,7 @@ class Page(unittest.TestCase):
         shorten = next(line for line in lines if line.startswith("| reads that suspend programs"))
         self.assertEqual(shorten.count("| + 2.00 (2.00 to 2.00) "), 7, shorten)
         rows = tool.rows(results).splitlines()
-        self.assertIn("| `read-first-suspend` | 8.00 | 1.00 | 0.50 | 2.00 | 2.00 |", "\n".join(rows))
+        self.assertIn("| `read-first-suspend` | 8.00 | 1.00 | 0.50 | 2.00 |", "\n".join(rows))
         first = {key: seeds if key[1] in tool.WHOLE else seeds[:1] for key, seeds in results.items()}
         changes = tool.effects(first, "client-tlc").splitlines()
         self.assertEqual(changes[0].count("without "), len(tool.DRIVES["client-tlc"]["effects"]))
