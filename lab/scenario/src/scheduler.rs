@@ -4,9 +4,12 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use flashlane_core::decide::{ByQuestion, Question};
+use flashlane_sched::catalogue::SHIPPED;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{DeserializeSeed, Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::value::text_or_table;
@@ -14,7 +17,7 @@ use super::value::text_or_table;
 macro_rules! mix {
     ($($(#[$asks:meta])* $Question:ident $question:ident $Declares:ident,)*) => {
         /// A mix of answers: those of the scheduler `base`, with other answers to the named questions.
-        #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Default, PartialEq, Debug, Serialize, JsonSchema)]
         pub struct Mix {
             /// What the tables call it. Default: its answers, joined.
             #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,11 +46,79 @@ macro_rules! mix {
                 let answers = ByQuestion { $($question: self.$question.as_deref(),)* };
                 answers.iter().filter_map(|(question, answer)| Some((question, (*answer)?))).collect()
             }
+
+            /// Reads the value of `key`, which stands next in `map`.
+            fn read<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
+                match key.as_str() {
+                    "name" => self.name = Some(map.next_value()?),
+                    "base" => self.base = Some(map.next_value()?),
+                    $(stringify!($question) => self.$question = Some(map.next_value()?),)*
+                    name => {
+                        let value = map.next_value_seed(Amount(name))?;
+                        self.parameters.insert(key, value);
+                    }
+                }
+                Ok(())
+            }
         }
     };
 }
 
 flashlane_core::questions!(mix);
+
+/// Read key by key, since what serde makes of a flattened table has lost where each value stands.
+impl<'de> Deserialize<'de> for Mix {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Mix, D::Error> {
+        struct Keys;
+        impl<'de> Visitor<'de> for Keys {
+            type Value = Mix;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table of answers")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Mix, A::Error> {
+                let mut mix = Mix::default();
+                while let Some(key) = map.next_key()? {
+                    mix.read(key, &mut map)?;
+                }
+                Ok(mix)
+            }
+        }
+        deserializer.deserialize_map(Keys)
+    }
+}
+
+/// The value of the parameter of this name, which may be one that the catalogue does not have.
+struct Amount<'a>(&'a str);
+
+impl fmt::Display for Amount<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let answers = Question::ALL.into_iter().flat_map(|question| SHIPPED.answers(question));
+        match answers.flat_map(|answer| answer.params).find(|param| param.name == self.0) {
+            Some(param) => write!(f, "a whole number from {} to {} ({})", param.min, param.max, param.unit),
+            None => f.write_str("a whole number, 0 or more"),
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Amount<'_> {
+    type Value = u64;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u64, D::Error> {
+        deserializer.deserialize_u64(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Amount<'_> {
+    type Value = u64;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+    fn visit_u64<E: Error>(self, value: u64) -> Result<u64, E> {
+        Ok(value)
+    }
+    fn visit_i64<E: Error>(self, value: i64) -> Result<u64, E> {
+        u64::try_from(value).map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))
+    }
+}
 
 /// One scheduler of a comparison.
 #[derive(Clone, PartialEq, Debug, Serialize)]
