@@ -4,7 +4,7 @@
 //! `cli` compares the sum with what runs took).
 
 use crate::config::{Config, Precondition};
-use crate::ftl::{MAPPING_ENTRY_BYTES, RETRY_BYTES_A_PAGE, SEGMENT, directory_bytes, written_groups_bytes};
+use crate::ftl::{GROUP, MAPPING_ENTRY_BYTES, RETRY_BYTES_A_PAGE, SEGMENT, directory_bytes, written_groups_bytes};
 use crate::gc::bytes_of_writes;
 
 /// Memory of a device at most, in bytes.
@@ -15,13 +15,15 @@ pub struct Footprint {
     /// Of it the tables with an entry a page, which begin as zeros: the operating system provides memory only for what a run touches.
     pub by_page: u64,
     /// Of these the directory of tables that are made where they are touched; 0 on drives where they are not. There each logical page that is
-    /// written makes the entries of as many pages as [`Footprint::MADE_AT_ONCE`] says.
+    /// written makes the entries of as many pages as [`Footprint::MADE_AT_ONCE`] says, and a list of [`Footprint::LIST`] bytes.
     pub directory: u64,
 }
 
 impl Footprint {
     /// Logical pages whose entries are made at once.
     pub const MADE_AT_ONCE: u64 = SEGMENT as u64;
+    /// Bytes of a list that leads from the directory to entries.
+    pub const LIST: u64 = 4 * GROUP as u64;
 }
 
 /// Bytes of a block: its figures, its age, its place in the reverse map and in the drive's first state.
@@ -46,10 +48,10 @@ impl Config {
             let held = u64::from(mapping.held()).min(self.ftl.logical_pages.into());
             [held * MAPPING_ENTRY_BYTES[0] + 8 * u64::from(self.translation_pages()), MAPPING_ENTRY_BYTES[1]]
         });
-        let directory = directory_bytes(self.stored_pages());
-        let by_page = stored * (entry + retries + cached_a_page) + directory + 4 * pages;
-        // A bit for each page that is valid; of one plane as many again, and half of them, for the first state.
-        let by_block = blocks * BLOCK + pages / 8 + pages * 3 / 16 / planes + planes * 520;
+        let [directory, lists] = directory_bytes(self.stored_pages());
+        let by_page = stored * (entry + retries + cached_a_page) + directory + lists + 4 * pages;
+        // A bit for each page that is valid; of one plane two times as many again, and half of them, for the first state.
+        let by_block = blocks * BLOCK + pages / 8 + pages * 5 / 16 / planes + planes * 520;
         let written = written_groups_bytes(self.stored_pages());
         let buffer = self.buffer.as_ref().map_or(0, |buffer| u64::from(buffer.pages) * BUFFER_PAGE);
         // A queue for each unit, direction and priority, with a list for each plane and flow.

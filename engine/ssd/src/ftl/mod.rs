@@ -19,7 +19,7 @@ pub(crate) use blocks::{Block, GroupMinima, Pool, Stream};
 use blocks::{FreshPage, SlcBlocks};
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
 pub(crate) use mapping::written_groups_bytes;
-use mapping::{Map, PageFlows, Validity};
+use mapping::{Map, PageFlows, StoredValidity, Validity};
 use mapping_cache::HeldEntries;
 pub(crate) use mapping_cache::{ENTRY_BYTES as MAPPING_ENTRY_BYTES, HeldEntry, MappingCache, Rewrite};
 use precondition::Initial;
@@ -27,7 +27,7 @@ pub(crate) use precondition::{PlaneReplay, PlaneStates};
 pub(crate) use retries::BYTES_A_PAGE as RETRY_BYTES_A_PAGE;
 use retries::Retries;
 use reverse::Reverse;
-pub(crate) use segments::{SEGMENT, directory_bytes};
+pub(crate) use segments::{GROUP, SEGMENT, directory_bytes};
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
@@ -511,7 +511,7 @@ impl Ftl {
 pub(crate) struct Tables<'a> {
     map: Cow<'a, [u32]>,
     reverse: Cow<'a, Reverse>,
-    validity: Cow<'a, Validity>,
+    validity: StoredValidity,
     pools: Cow<'a, [Pool]>,
 }
 
@@ -521,7 +521,7 @@ impl Ftl {
         Tables {
             map: self.map.entries(),
             reverse: Cow::Borrowed(&self.reverse),
-            validity: Cow::Borrowed(&self.validity),
+            validity: self.validity.stored(),
             pools: Cow::Borrowed(&self.pools),
         }
     }
@@ -532,15 +532,15 @@ impl Ftl {
         let Tables { map, reverse, validity, pools } = tables;
         let fits = map.len() == ftl.map.pages()
             && reverse.fits(&ftl.reverse)
-            && validity.fits(&ftl.validity)
             && pools.len() == ftl.pools.len()
             && pools.iter().zip(&ftl.pools).all(|(pool, own)| pool.fits(own));
-        fits.then(|| {
-            ftl.map.set_entries(map.into_owned());
-            (ftl.reverse, ftl.validity) = (reverse.into_owned(), validity.into_owned());
-            ftl.pools = pools.into_owned();
-            ftl
-        })
+        if !fits {
+            return None;
+        }
+        ftl.validity.restore(&validity)?;
+        ftl.map.set_entries(map.into_owned());
+        (ftl.reverse, ftl.pools) = (reverse.into_owned(), pools.into_owned());
+        Some(ftl)
     }
 }
 

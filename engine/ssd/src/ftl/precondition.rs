@@ -130,6 +130,16 @@ impl Initial {
         Ppa(block * self.pages_per_block + spread(k, valid, self.pages_per_block))
     }
 
+    /// The valid pages of a block of the fullest plane, ascending.
+    pub(super) fn pages_of(&self, block: u32) -> impl Iterator<Item = u32> + use<> {
+        let valid = match self.starts.get(block as usize..block as usize + 2) {
+            _ if !self.steady => self.longest.saturating_sub(block * self.pages_per_block).min(self.pages_per_block),
+            Some(starts) => starts[1] - starts[0],
+            None => 0,
+        };
+        spread_all(valid, if self.steady { self.pages_per_block } else { valid })
+    }
+
     /// Which of the plane's logical pages a page of a block is, which must be valid.
     #[inline(always)]
     pub(super) fn locals_of(&self, block: u32) -> impl Fn(u32) -> u32 + '_ {
@@ -180,6 +190,18 @@ impl Initial {
 #[inline]
 fn spread(k: u32, valid: u32, pages: u32) -> u32 {
     (k as u64 * pages as u64 / valid as u64) as u32
+}
+
+/// The pages of all of `valid` pages spread evenly over a block, without a division for each.
+fn spread_all(valid: u32, pages: u32) -> impl Iterator<Item = u32> {
+    let (step, rest) = (pages / valid.max(1), pages % valid.max(1));
+    let mut next = (0, 0);
+    (0..valid).map(move |_| {
+        let (page, over) = next;
+        let over = over + rest;
+        next = (page + step + u32::from(over >= valid), if over >= valid { over - valid } else { over });
+        page
+    })
 }
 
 /// Valid pages of the sealed blocks, oldest first, in equilibrium under uniform random overwrites. A page stays valid for each
@@ -414,6 +436,7 @@ mod tests {
         for pages in [1u32, 3, 64, 256] {
             for valid in 1..=pages {
                 let places: Vec<u32> = (0..valid).map(|k| spread(k, valid, pages)).collect();
+                assert!(spread_all(valid, pages).eq(places.iter().copied()), "{valid} of {pages}");
                 assert!(places.windows(2).all(|w| w[0] < w[1]) && places[valid as usize - 1] < pages);
                 for page in 0..pages {
                     let k = (page as u64 * valid as u64).div_ceil(pages as u64) as u32;

@@ -7,17 +7,22 @@ use alloc::vec::Vec;
 
 use flashlane_core::Lpn;
 
-/// Logical pages of a segment: a cache line of the map.
-pub(crate) const SEGMENT: usize = 16;
+/// Logical pages of a segment: 32 bytes of the map.
+pub(crate) const SEGMENT: usize = 8;
+/// Segments of a group, whose numbers stand in one list. With one number a segment in a table of all, that table would take more memory than
+/// the segments: a million random writes on 1 TB touch all of it.
+pub(crate) const GROUP: usize = 8;
 /// Logical pages from which tables are made where they are touched: a smaller map has at most 32 MiB.
 const SPARSE_FROM: u32 = 1 << 23;
 
 /// The segments of tables by logical page.
 #[derive(Clone, Debug)]
 pub(super) struct Segments {
-    /// By [`SEGMENT`] logical pages: the number of their segment; 0, which stays empty, for none yet. Empty where the entries of all pages follow one
-    /// another.
+    /// By [`GROUP`] segments: the number of their list; 0 for none yet. Empty where the entries of all pages follow one another.
     directory: Vec<u32>,
+    /// By list and segment: the number of the segment; 0, which stays empty, for none yet. So does the first list.
+    lists: Vec<u32>,
+    lists_used: u32,
     used: u32,
     /// The number of logical pages.
     pages: u32,
@@ -26,12 +31,13 @@ pub(super) struct Segments {
 impl Segments {
     /// Those of a drive of so many logical pages, made where they are touched.
     pub(super) fn sparse(pages: u32) -> Segments {
-        Segments { directory: vec![0; (pages as usize).div_ceil(SEGMENT)], used: 0, pages }
+        let groups = (pages as usize).div_ceil(SEGMENT * GROUP);
+        Segments { directory: vec![0; groups], lists: vec![0; (1 + groups) * GROUP], lists_used: 0, used: 0, pages }
     }
 
     /// The entries of all logical pages, one after the other.
     pub(super) fn flat(pages: u32) -> Segments {
-        Segments { directory: Vec::new(), used: 0, pages }
+        Segments { directory: Vec::new(), lists: Vec::new(), lists_used: 0, used: 0, pages }
     }
 
     /// What suits a drive of so many logical pages: flat if it is small, or `whole`, which means that most are written before the run.
@@ -48,7 +54,7 @@ impl Segments {
     pub(super) fn places(&self) -> usize {
         match self.directory.len() {
             0 => self.pages(),
-            segments => (1 + segments) * SEGMENT,
+            groups => (1 + groups * GROUP) * SEGMENT,
         }
     }
 
@@ -56,8 +62,10 @@ impl Segments {
     #[inline(always)]
     pub(super) fn place(&self, lpn: Lpn) -> usize {
         let page = lpn.0 as usize;
-        match self.directory.get(page / SEGMENT) {
-            Some(&segment) => segment as usize * SEGMENT + page % SEGMENT,
+        match self.directory.get(page / (SEGMENT * GROUP)) {
+            Some(&list) => {
+                self.lists[list as usize * GROUP + page / SEGMENT % GROUP] as usize * SEGMENT + page % SEGMENT
+            }
             None => page,
         }
     }
@@ -65,17 +73,22 @@ impl Segments {
     /// The place of the entry of `lpn`, which is going to be written.
     #[inline(always)]
     pub(super) fn place_to_write(&mut self, lpn: Lpn) -> usize {
-        if self.directory.get(lpn.0 as usize / SEGMENT) == Some(&0) {
-            self.make(lpn);
-        }
-        self.place(lpn)
+        let place = self.place(lpn);
+        if place >= SEGMENT || self.directory.is_empty() { place } else { self.make(lpn) }
     }
 
-    /// Makes the segment of `lpn`.
+    /// Makes the segment of `lpn`, and the list that it stands in if there is none yet. Returns the place of the entry.
     #[cold]
-    fn make(&mut self, lpn: Lpn) {
+    fn make(&mut self, lpn: Lpn) -> usize {
+        let segment = lpn.0 as usize / SEGMENT;
+        let list = &mut self.directory[segment / GROUP];
+        if *list == 0 {
+            self.lists_used += 1;
+            *list = self.lists_used;
+        }
         self.used += 1;
-        self.directory[lpn.0 as usize / SEGMENT] = self.used;
+        self.lists[*list as usize * GROUP + segment % GROUP] = self.used;
+        self.place(lpn)
     }
 
     /// The entries of all logical pages of a table, in their order.
@@ -83,17 +96,18 @@ impl Segments {
         if self.directory.is_empty() {
             return Cow::Borrowed(table);
         }
-        let segments = self.directory.iter().map(|&segment| &table[segment as usize * SEGMENT..][..SEGMENT]);
-        let mut all = Vec::with_capacity(self.directory.len() * SEGMENT);
-        segments.for_each(|entries| all.extend_from_slice(entries));
+        let lists = self.directory.iter().flat_map(|&list| &self.lists[list as usize * GROUP..][..GROUP]);
+        let mut all = Vec::with_capacity(self.directory.len() * GROUP * SEGMENT);
+        lists.for_each(|&segment| all.extend_from_slice(&table[segment as usize * SEGMENT..][..SEGMENT]));
         all.truncate(self.pages());
         Cow::Owned(all)
     }
 }
 
-/// Bytes of the directory of a drive of so many logical pages.
-pub(crate) fn directory_bytes(pages: u32) -> u64 {
-    if pages < SPARSE_FROM { 0 } else { 4 * u64::from(pages.div_ceil(SEGMENT as u32)) }
+/// Bytes of the directory of a drive of so many logical pages, and of all lists that it may lead to.
+pub(crate) fn directory_bytes(pages: u32) -> [u64; 2] {
+    let groups = u64::from(pages.div_ceil((SEGMENT * GROUP) as u32));
+    if pages < SPARSE_FROM { [0; 2] } else { [4 * groups, 4 * (1 + groups) * GROUP as u64] }
 }
 
 #[cfg(test)]
@@ -104,7 +118,7 @@ mod tests {
     /// Compares with one entry after the other, on drives whose last segment is not full.
     #[test]
     fn entries_are_found_again_and_in_order() {
-        for pages in [1, 15, 16, 17, 1_000] {
+        for pages in [1, 7, 8, 9, 64, 65, 1_000, 10_000] {
             let (mut segments, mut plain) = (Segments::sparse(pages), vec![0u32; pages as usize]);
             let mut table = vec![0u32; segments.places()];
             let mut random = Random(pages.into());
@@ -116,10 +130,9 @@ mod tests {
                 assert!(read.eq(plain.iter().copied()), "{pages} pages");
             }
             assert_eq!(*segments.in_order(&table), plain);
-            assert_eq!(
-                segments.used as usize,
-                plain.chunks(SEGMENT).filter(|chunk| chunk.iter().any(|&e| e > 0)).count()
-            );
+            let touched = |size| plain.chunks(size).filter(|chunk| chunk.iter().any(|&e| e > 0)).count();
+            let made = [segments.used, segments.lists_used].map(|used| used as usize);
+            assert_eq!(made, [touched(SEGMENT), touched(SEGMENT * GROUP)]);
         }
     }
 
@@ -130,6 +143,10 @@ mod tests {
             [has(SPARSE_FROM - 1, false), has(SPARSE_FROM, false), has(SPARSE_FROM, true)],
             [false, true, false]
         );
-        assert_eq!(directory_bytes(SPARSE_FROM), 4 * Segments::sparse(SPARSE_FROM).directory.len() as u64);
+        let sparse = Segments::sparse(SPARSE_FROM);
+        assert_eq!(
+            directory_bytes(SPARSE_FROM),
+            [sparse.directory.len(), sparse.lists.len()].map(|len| 4 * len as u64)
+        );
     }
 }
