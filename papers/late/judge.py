@@ -143,7 +143,7 @@ def trace(folder, file, speed, offset, device):
 
 
 def modern(name, ms=300):
-    text = '[device]\npreset = "modern-tlc"\ngeometry = { blocks_per_plane = 128, pages_per_block = 256 }\nftl = { over_provisioning_percent = 12 }\n'
+    text = '[device]\npreset = "modern-tlc"\ngeometry = { blocks_per_plane = 128, pages_per_block = 258 }\nftl = { over_provisioning_percent = 12 }\n'
     return text + f"[run]\nduration_ms = {ms}\nwarm_up_ms = {ms // 10}\n" + tenants(MIXES.get(name) or name.split(), ms, 0.2)
 
 

@@ -73,7 +73,7 @@ pub(super) fn mapping(device: &Device, geometry: &Geometry) -> Result<Option<con
         return Err(KeyError::new(
             "device.mapping.entry_bytes",
             entry_bytes,
-            format!("must be 1 to {page} (page_bytes)"),
+            format!("must be 1 to {page}, the bytes of a unit of the map"),
         ));
     }
     let entries = match (keys.entries, keys.bytes) {
@@ -97,7 +97,7 @@ pub(super) fn mapping(device: &Device, geometry: &Geometry) -> Result<Option<con
         Some(entries) => entries,
         None if page.is_multiple_of(entry_bytes) => page / entry_bytes,
         None => {
-            let message = format!("does not divide page_bytes, {page}: give entries_per_page");
+            let message = format!("does not divide the bytes of a unit of the map, {page}: give entries_per_page");
             return Err(KeyError::new("device.mapping.entry_bytes", entry_bytes, message));
         }
     };

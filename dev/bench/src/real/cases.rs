@@ -86,7 +86,6 @@ const MAX_7450: &str = concat!(
     "buffer = { pages = 256, flush_above = 64 }\nftl = { user_bytes = 4_000_000_000 }\n"
 );
 const SPACE: &str = include_str!("../../data/real/amplification.toml");
-const MODERN: &str = "scheduler = \"read-first-suspend\"\n[device]\npreset = \"modern-tlc\"\n";
 
 const TO_30_000: &[u32] = &[30_000, 10_000];
 const TO_50_000: &[u32] = &[50_000, 30_000, 10_000];
@@ -104,11 +103,6 @@ const fn writes(name: &'static str, device: &'static str, writes: Writes) -> Cas
 
 const fn steady(drive: &'static str, rates: &'static [u32], expected: f64) -> Writes {
     Writes { drive, scale: 8, rates, expected, seconds: 1.0, before: 0.02 }
-}
-
-/// A drive that maps whole pages, saturated alone.
-const fn whole_pages(drive: &'static str, expected: f64) -> Writes {
-    Writes { drive, scale: 32, rates: &[], expected, seconds: 1.0, before: 0.1 }
 }
 
 /// A short look at a drive, soon after its beginning.
@@ -151,7 +145,7 @@ pub const CASES: &[Case] = &[
     short("samsung-pm9a3-960gb, short", preset!("samsung-pm9a3-960gb"), "PM9A3 960 GB", 72_000.0),
     short("sk-hynix-pe8110-960gb, short", preset!("sk-hynix-pe8110-960gb"), "PE8110 960 GB", 75_000.0),
     writes("datacenter-tlc", preset!("datacenter-tlc"), steady("P5520 1.92 TB", TO_70_000, 90_000.0)),
-    writes("modern-tlc, 1/32", MODERN, whole_pages("PM9A3 960 GB", 3_000.0)),
+    writes("modern-tlc", preset!("modern-tlc"), steady("PM9A3 960 GB", TO_30_000, 50_000.0)),
     peak("4 KiB random reads", "read_ratio = 1, access = \"random\", align_bytes = 4096, depth = 256"),
     peak("4 KiB sequential reads", "read_ratio = 1, access = \"streaming\", depth = 256"),
     peak("4 KiB random writes", "read_ratio = 0, access = \"random\", align_bytes = 4096, depth = 256"),

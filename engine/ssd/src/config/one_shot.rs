@@ -90,7 +90,10 @@ impl Config {
     /// Where rows have several pages, these are gathered.
     fn check_slots(&self) -> Result<(), ConfigError> {
         let slots = self.geometry.slots;
-        self.check_flash("slots (with serial service)", "has no flash; leave ftl.unit_bytes and ftl.superblock out")?;
+        self.check_flash(
+            "slots (with serial service)",
+            "has no flash; needs ftl.unit_bytes = geometry.page_bytes and ftl.superblock = \"plane\"",
+        )?;
         if !self.buffer.as_ref().is_some_and(|buffer| buffer.write_back && buffer.merge_writes) {
             let legal = "rows of several logical pages need a page buffer with write_back and merge_writes";
             return Err(error("geometry.slots", slots, legal));

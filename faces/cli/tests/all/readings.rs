@@ -165,7 +165,7 @@ fn any_csv_is_read_by_its_columns() {
     );
 }
 
-/// Ordinary requests, half of them writes, enough that writes leave the buffer: the schedulers that are compared without a word differ.
+/// Requests of 32 KiB, half of them writes, that keep dies busy: the schedulers that are compared without a word differ.
 #[test]
 fn the_default_schedulers_differ_on_an_ordinary_trace() {
     let folder = folder();
@@ -173,8 +173,8 @@ fn the_default_schedulers_differ_on_an_ordinary_trace() {
     let mut draw = |below| random.below(below);
     let mut ns = 0;
     let mut line = |_| {
-        ns += 20_000 + draw(40_000);
-        format!("{ns} 0 {} 8 {}\n", 8 * draw(100_000), draw(2))
+        ns += 8_000 + draw(16_000);
+        format!("{ns} 0 {} 64 {}\n", 64 * draw(100_000), draw(2))
     };
     write(&folder, "a.mqsim", &(0..3_000).map(&mut line).collect::<String>());
     let message = good(&folder, &["compare", "--trace", "a.mqsim"]);

@@ -24,10 +24,10 @@ const STATES: &str = "retry.step_ns = 5; retry.states = [{ shares = [0.5, 0.5] }
 
 const CASES: &[Case] = &[
     Case {
-        preset: "modern-tlc",
+        preset: "flin-isca18",
         is_refused: true,
         keys: &[
-            "slc.bits = 3",
+            "slc.bits = 2",
             "slc.read_ns = 9",
             "slc.program_ns = 9",
             "slc.erase_ns = 9",
@@ -39,7 +39,7 @@ const CASES: &[Case] = &[
         with: "device.slc.static_blocks above 0, or dynamic = true",
     },
     Case {
-        preset: "modern-tlc",
+        preset: "flin-isca18",
         is_refused: true,
         keys: &["slc.dynamic_limit = 5"],
         off: "slc.dynamic = false",
@@ -47,7 +47,7 @@ const CASES: &[Case] = &[
         with: "device.slc.static_blocks above 0, or dynamic = true",
     },
     Case {
-        preset: "modern-tlc",
+        preset: "flin-isca18",
         is_refused: true,
         keys: &[
             "mapping.entry_bytes = 8",
@@ -69,11 +69,11 @@ const CASES: &[Case] = &[
         with: "device.retry.states",
     },
     Case {
-        preset: "modern-tlc",
+        preset: "cosmos-openssd",
         is_refused: true,
         keys: &["nand.one_shot_wait_ms = 9"],
         off: "nand.one_shot_pages = 1",
-        on: "nand.one_shot_pages = 3",
+        on: "nand.one_shot_pages = 4",
         with: "device.nand.one_shot_pages above 1",
     },
     Case {
@@ -164,15 +164,15 @@ const CASES: &[Case] = &[
         with: "device.buffer.pages above 0",
     },
     Case {
-        preset: "modern-tlc",
+        preset: "cosmos-openssd",
         is_refused: false,
-        keys: &["buffer.flush_above = 5", "buffer.protected = false", "front.order = \"shared\""],
+        keys: &["buffer.flush_above = 5", "buffer.protected = true", "front.order = \"shared\""],
         off: "buffer.write_back = false",
         on: "buffer.write_back = true",
         with: "device.buffer.write_back = true",
     },
     Case {
-        preset: "modern-tlc",
+        preset: "flin-isca18",
         is_refused: true,
         keys: &["front.cores = 2"],
         off: "front.read_command_ns = 0",
@@ -180,7 +180,7 @@ const CASES: &[Case] = &[
         with: "device.front.read_command_ns, write_command_ns, read_page_ns or write_page_ns above 0",
     },
     Case {
-        preset: "modern-tlc",
+        preset: "flin-isca18",
         is_refused: true,
         keys: &["front.cluster = 2", "front.charge = \"literal\""],
         off: "front.service = \"parallel\"",
@@ -204,7 +204,7 @@ const CASES: &[Case] = &[
         with: "device.precondition.state = \"replayed\"",
     },
     Case {
-        preset: "modern-tlc",
+        preset: "flin-isca18",
         is_refused: true,
         keys: &["nand.erase_iterations = 9"],
         off: "nand.suspend_at = \"instant\"",

@@ -57,15 +57,15 @@ fn latencies_have_four_forms() {
         ("{ fast = 50, slow = 90 }", Device::fast_slow(ns(50), ns(90))),
         ("{ pages = [60, 70, 95] }", Device::ByPage(PageTimes::new(&[60, 70, 95].map(ns)).unwrap())),
     ] {
-        let scenario = with(&format!("[device.nand]\nread_ns = {text}"));
+        let scenario = with(&format!("[device]\npreset = \"flin-isca18\"\n[device.nand]\nread_ns = {text}"));
         assert_eq!(scenario.device_config().unwrap().nand.read, expect, "{text}");
     }
 }
 
 #[test]
 fn no_buffer_is_no_pages() {
-    assert!(with("device = \"modern-tlc\"").device_config().unwrap().buffer.is_some());
-    assert!(with("[device.buffer]\npages = 0").device_config().unwrap().buffer.is_none());
+    assert!(with("device = \"cosmos-openssd\"").device_config().unwrap().buffer.is_some());
+    assert!(with("[device]\npreset = \"cosmos-openssd\"\nbuffer.pages = 0").device_config().unwrap().buffer.is_none());
 }
 
 const THREE: &str = "
@@ -150,7 +150,7 @@ fn the_hashes_of_the_presets() {
         ("ncq-elex15", "3bfb28c38082eb44"),
         ("sos-msst13", "50277ff3e1b927b6"),
         ("cosmos-openssd", "8266b6e1b2ecfbcb"),
-        ("modern-tlc", "99578b2a46cf21c0"),
+        ("modern-tlc", "9f9e6b3320140223"),
         ("datacenter-tlc", "5135528e339946d7"),
         ("client-tlc", "6ae8ce19fd44c416"),
         ("client-qlc", "a1d7ff6f5cf3994e"),
@@ -209,13 +209,14 @@ fn what_is_off_is_not_in_the_hash() {
 /// The same for one-shot programs.
 #[test]
 fn one_shot_programs_that_are_off_are_not_in_the_hash() {
-    let hash = |keys: &str| with(&format!("[device]\npreset = \"modern-tlc\"\nnand = {{ {keys} }}")).hash().unwrap();
-    let without = with("[device]\npreset = \"modern-tlc\"").hash().unwrap();
+    let hash =
+        |keys: &str| with(&format!("[device]\npreset = \"cosmos-openssd\"\nnand = {{ {keys} }}")).hash().unwrap();
+    let without = with("[device]\npreset = \"cosmos-openssd\"").hash().unwrap();
     assert_eq!(without, hash("one_shot_pages = 1, one_shot_wait_ms = 5"));
-    let on = hash("one_shot_pages = 3");
+    let on = hash("one_shot_pages = 4");
     assert_ne!(without, on);
     assert_ne!(on, hash("one_shot_pages = 2"));
-    assert_ne!(on, hash("one_shot_pages = 3, one_shot_wait_ms = 5"));
+    assert_ne!(on, hash("one_shot_pages = 4, one_shot_wait_ms = 5"));
 }
 
 /// The same for the SLC cache.

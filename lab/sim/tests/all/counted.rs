@@ -230,7 +230,7 @@ fn a_drive_with_a_busy_die_is_not_idle() {
             false,
         )
     };
-    for (rate, overloads) in [(18_000, false), (25_000, true)] {
+    for (rate, overloads) in [(22_000, false), (25_000, true)] {
         let summary = of(rate);
         let busiest = summary.schedulers[0].device.chip_utilisation_each.iter().copied().fold(0.0, f64::max);
         assert!(summary.schedulers[0].device.chip_utilisation < 0.1 && busiest > 0.9, "{busiest}");

@@ -83,7 +83,7 @@ const DRIVES: [Drive; 23] = [
     Drive { name: "ncq-elex15 serial", change: serial, does: &[FROM_MEMORY] },
     Drive { name: "cosmos-openssd", change: small_buffer, does: &[] },
     Drive { name: "unit-cycle", change: unchanged, does: &[] },
-    Drive { name: "modern-tlc", change: small_buffer, does: &[] },
+    Drive { name: "modern-tlc", change: small_rows, does: &[PADS] },
     Drive { name: "datacenter-tlc", change: small_rows, does: &[PADS] },
     Drive { name: "client-tlc", change: small_rows, does: &[PADS, SLC, DIRECT] },
     Drive {
