@@ -9,7 +9,7 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::{FlowId, Lpn};
+use flashlane_core::{Duration, FlowId, Lpn, Time};
 
 use crate::config;
 use crate::frontend::RequestSlot;
@@ -109,6 +109,23 @@ struct Part {
     waiting_reads: u32,
     /// Sum of the pages that they wait for.
     wanted: u32,
+    /// When the last page of a write entered.
+    last_entry: Time,
+}
+
+impl Part {
+    /// Pages that writes could store now: free slots and those of clean pages.
+    const fn free(&self) -> u32 {
+        self.capacity - self.dirty - self.gathered - self.flushing
+    }
+
+    /// When the next page of a write may enter with this [`config::Buffer::pace`]. A full part lets pages enter that need no space.
+    fn next_entry(&self, pace: Duration) -> Time {
+        match self.free() {
+            free if free == 0 || free > self.capacity / 2 => Time::ZERO,
+            free => self.last_entry + Duration::from_ns(pace.ns() / u64::from(free)),
+        }
+    }
 }
 
 /// The result of a write to the buffer.
@@ -141,6 +158,7 @@ pub(crate) struct Buffer {
     /// Whether pages read from flash enter it.
     pub(crate) read_allocate: bool,
     flush_above: u32,
+    pace: Duration,
     /// Whether reads wait behind writes that wait for space.
     pub(crate) holds_reads: bool,
     /// Whether pages to be written out are gathered to wordlines first.
@@ -170,6 +188,7 @@ impl Buffer {
             waiting: VecDeque::new(),
             waiting_reads: 0,
             wanted: 0,
+            last_entry: Time::ZERO,
         };
         let none = EntryId::NONE;
         let free = Entry { lpn: Lpn(0), state: State::Clean, part: 0, newer: none, older: none, last_use: 0 };
@@ -185,6 +204,7 @@ impl Buffer {
             write_back: config.write_back,
             read_allocate: config.read_allocate,
             flush_above: config.flush_above,
+            pace: config.pace,
             holds_reads: false,
             gathers: false,
             merges: config.merge_writes,
@@ -235,8 +255,7 @@ impl Buffer {
 
     /// Pages that a write of `flow` could store now: free slots and those of clean pages.
     pub(crate) fn free_pages(&self, flow: FlowId) -> u32 {
-        let part = &self.parts[self.part_of(flow)];
-        part.capacity - part.dirty - part.gathered - part.flushing
+        self.parts[self.part_of(flow)].free()
     }
 
     /// Reads a page: returns whether it is buffered, and makes it the most recently used.

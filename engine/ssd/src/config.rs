@@ -189,6 +189,9 @@ pub struct Buffer {
     pub merge_writes: bool,
     /// Whether its dirty pages survive a loss of power (capacitors): a flush and a write with FUA then need no flash.
     pub protected: bool,
+    /// How long the free pages of a part last at the rate at which pages enter it while at most half of it is free; zero: writes enter as
+    /// soon as there is space.
+    pub pace: Duration,
 }
 
 impl Buffer {

@@ -79,7 +79,7 @@ pub(crate) struct Frontend {
     /// When an entry of the map arrives from the host's memory.
     entry: Time,
     /// When blocks in SLC mode may be folded, if there are no user transactions; or when gathered pages have waited long enough for a full
-    /// wordline. No device has both.
+    /// wordline, or the next page may enter the buffer.
     timer: Time,
     pub(crate) validator: RequestValidator,
 }

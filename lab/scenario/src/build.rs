@@ -291,6 +291,7 @@ fn buffer(device: &Device) -> Result<Option<config::Buffer>, KeyError> {
         flush_above: device.buffer.flush_above.unwrap_or_default(),
         merge_writes: key!(device.buffer.merge_writes),
         protected: device.buffer.protected(),
+        pace: Duration::from_ns(device.buffer.pace_ns()),
     }))
 }
 

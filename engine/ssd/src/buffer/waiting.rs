@@ -1,8 +1,8 @@
 //! Writes that wait for space in the page buffer, and reads behind them, in the order in which they came.
 
-use flashlane_core::{FlowId, Lpn, Time};
+use flashlane_core::{Duration, FlowId, Lpn, Time};
 
-use super::{Buffer, WaitingWrites};
+use super::{Buffer, Part, WaitingWrites};
 use crate::frontend::RequestSlot;
 use crate::shared::Value;
 
@@ -88,6 +88,31 @@ impl Buffer {
             self.trimmed.retain(|&(waiting, _)| waiting != slot);
         }
         stored
+    }
+
+    /// Whether writes enter at a pace, not as soon as there is space.
+    #[inline]
+    pub(crate) fn is_paced(&self) -> bool {
+        self.pace != Duration::ZERO
+    }
+
+    /// Whether a page of a write may enter `flow`'s part now, if it has space.
+    #[inline]
+    pub(crate) fn may_enter(&self, flow: FlowId, now: Time) -> bool {
+        !self.is_paced() || self.parts[self.part_of(flow)].next_entry(self.pace) <= now
+    }
+
+    /// A page of a write has entered `flow`'s part.
+    pub(crate) fn entered(&mut self, flow: FlowId, now: Time) {
+        let p = self.part_of(flow);
+        self.parts[p].last_entry = now;
+    }
+
+    /// Flows, one for each part, for whose writes there is space but for the pace, and when that lets the next page enter.
+    pub(crate) fn entries(&self) -> impl DoubleEndedIterator<Item = (FlowId, Time)> {
+        let has_entry = |part: &Part| self.is_paced() && !part.waiting.is_empty() && part.free() > 0;
+        let parts = self.parts.iter().enumerate().filter(move |(_, part)| has_entry(part));
+        parts.map(|(p, part)| (FlowId(p as u16), part.next_entry(self.pace)))
     }
 
     /// Whether a page of a write that waits was trimmed: it is passed over.

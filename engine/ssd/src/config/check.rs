@@ -3,6 +3,8 @@
 use alloc::format;
 use alloc::string::String;
 
+use flashlane_core::Duration;
+
 use super::{
     Config, Controller, Latency, MAX_FLOWS, PageTimes, Precondition, Protocol, ReadRetry, RetryState, Rounding,
     Service, SuspendAt, Victim,
@@ -109,6 +111,7 @@ impl Config {
             ("bus.plane_gap_ns", self.bus.plane_gap),
             ("front.link_latency_ns", self.front.link_latency),
             ("buffer.access_ns", self.memory),
+            ("buffer.pace_ns", self.buffer.as_ref().map_or(Duration::ZERO, |buffer| buffer.pace)),
             ("ftl.trim_ns", self.unmap.command),
             ("ftl.trim_page_ns", self.unmap.page),
         ] {

@@ -88,6 +88,7 @@ impl Buffer {
             flush_above,
             merge_writes: true,
             protected: false,
+            pace: Duration::ZERO,
         }
     }
 }

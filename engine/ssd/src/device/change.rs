@@ -49,9 +49,7 @@ impl Device {
                 self.gc.idle_at = Time::NEVER;
             }
             self.frontend.drop_timer_after(at);
-            if self.wordlines.is_some() {
-                self.set_timer();
-            }
+            self.set_timer();
         }
     }
 

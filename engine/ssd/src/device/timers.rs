@@ -1,9 +1,12 @@
-//! The one timer of the device: the end of the idle time after which blocks in SLC mode are folded, and of the wait for a full wordline.
+//! The one timer of the device: the end of the idle time after which blocks in SLC mode are folded, and of the wait for a full wordline, and
+//! the next entry of a page into a buffer that writes enter at a pace.
 
 use flashlane_core::Time;
 
 use super::Device;
+use super::effects::Effect;
 use super::wordlines::Wordlines;
+use crate::buffer::Buffer;
 use crate::gc::has_user_transactions;
 
 impl Device {
@@ -17,15 +20,17 @@ impl Device {
         }
     }
 
-    /// Sets the timer to what comes first: the end of the idle time, or of the wait for a full wordline.
+    /// Sets the timer to what comes first: the end of the idle time, or of the wait for a full wordline, or the next entry into the buffer.
     #[cold]
     pub(super) fn set_timer(&mut self) {
         let deadline = self.wordlines.as_ref().map_or(Time::NEVER, Wordlines::deadline);
-        self.frontend.set_timer(self.gc.idle_at.min(deadline));
+        let entries = self.buffer.iter().flat_map(Buffer::entries);
+        let entry = entries.map(|(_, at)| at.max(self.state.now())).min().unwrap_or(Time::NEVER);
+        self.frontend.set_timer(self.gc.idle_at.min(deadline).min(entry));
     }
 
     /// Some time has passed since pages were gathered: the decisions see to them. Or since a user transaction ended: blocks in SLC mode are
-    /// folded, unless there is another.
+    /// folded, unless there is another. Or since a page entered the buffer: the next one does.
     #[cold]
     pub(super) fn timer_ended(&mut self) {
         let now = self.state.now();
@@ -43,5 +48,7 @@ impl Device {
         if folds && !has_user_transactions(&self.state.board) && !self.migrations.any() {
             self.gc.fold_in_idle_time(&mut self.state, &mut self.ftl);
         }
+        let due = self.buffer.iter().flat_map(Buffer::entries).filter(|&(_, at)| at <= now);
+        self.effects.extend(due.rev().map(|(flow, _)| Effect::SpaceFreed(flow)));
     }
 }

@@ -11,7 +11,7 @@ use crate::frontend::RequestSlot;
 
 /// What became of a page of a write.
 enum Put {
-    /// The buffer has no space for it.
+    /// The buffer has no space for it, or it is not its turn yet.
     NoSpace,
     /// It is in the buffer.
     Stored,
@@ -74,13 +74,20 @@ impl Device {
         if buffer.must_flush(flow) {
             self.effects.push(Effect::FlushPart(flow));
         }
+        let is_paced = buffer.is_paced();
         self.frontend.serve_if_done(slot, &mut self.state);
+        if is_paced {
+            self.set_timer();
+        }
     }
 
     /// Writes a page of a request into the buffer, if it has space. A program of the page that still waits may be dropped for a
     /// younger one.
     #[inline(always)]
     fn store(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId) -> Put {
+        if self.buffer.as_ref().is_some_and(|buffer| !buffer.may_enter(flow, self.state.board.now)) {
+            return Put::NoSpace;
+        }
         let old = self.page_order.youngest_write(lpn);
         let waits = old.is_some() && self.state.board.txn(old).stage == Stage::Waiting;
         // What was gathered is programmed so.
@@ -96,7 +103,7 @@ impl Device {
             } else if buffer.write(lpn, flow) == Stored::Full {
                 return Put::NoSpace;
             }
-            self.page_stored(slot, lpn, old);
+            self.page_stored(slot, lpn, flow, old);
             let why = if replaces { Why::Renewed } else { Why::Awaited };
             let page = WriteOut { lpn, flow: owner, why, awaited_by };
             return if replaces || fua { Put::WritesOut(page) } else { Put::Stored };
@@ -108,12 +115,14 @@ impl Device {
         if replaces && !keeps_page {
             buffer.give_back_early(owner);
         }
-        self.page_stored(slot, lpn, old);
+        self.page_stored(slot, lpn, flow, old);
         Put::WritesOut(WriteOut { lpn, flow, why: Why::EachWrite, awaited_by })
     }
 
-    /// A page of a write is in the buffer; `youngest` is the youngest write of the page before that has not ended.
-    fn page_stored(&mut self, slot: RequestSlot, lpn: Lpn, youngest: TxnId) {
+    /// A page of a write of `flow` is in the buffer; `youngest` is the youngest write of the page before that has not ended.
+    fn page_stored(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId, youngest: TxnId) {
+        let now = self.state.board.now;
+        self.buffer.iter_mut().for_each(|buffer| buffer.entered(flow, now));
         self.frontend.page_stored(slot, lpn, &mut self.state);
         if let Some(durability) = &mut self.durability {
             durability.stored(slot, lpn, youngest, &self.state.board);

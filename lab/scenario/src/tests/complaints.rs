@@ -111,6 +111,8 @@ const TOP: &[(&str, &str)] = &[
     ("[device.geometry]\nblocks_per_plane = 1048576\npages_per_block=32768", "s.toml:2:20: device.geometry.blocks_per_plane = 1048576: the device has 8 x 2 x 1 x 4 x 1048576 x 32768 pages (channels x chips x dies x planes x blocks x pages), must be at most 4294967293"),
     ("[device.geometry]\nunit = \"dye\"", "s.toml:2:8: device.geometry.unit = \"dye\": unknown word `dye`, expected `chip` or `die`; did you mean `die`?"),
     ("[device.geometry]\npage_bytes = 1000", "s.toml:2:14: device.geometry.page_bytes = 1000: must be a multiple of 512"),
+    ("[device.buffer]\npace_ns = 3600000000001", "s.toml:2:11: device.buffer.pace_ns = 3600000000001: must be 0 to 3600000000000"),
+    ("[device]\npreset = \"flin-isca18\"\nbuffer.pace_ns = 9", "s.toml:3:18: device.buffer.pace_ns = 9: has no effect; legal with device.buffer.pages above 0"),
     ("[device.nand]\nread_ns = 0", "s.toml:2:11: device.nand.read_ns = 0: must be 1 to 3600000000000"),
     ("[device.nand]\nread_ns = -5", "s.toml:2:11: device.nand.read_ns = -5: invalid value: integer `-5`, expected a whole number, 0 or more"),
     ("[device.nand]\nread_ns = { mean = 5 }", "s.toml:2:11: device.nand.read_ns = { mean = 5 }: not a form of a latency, expected nanoseconds, or { mean, sd }, or { fast, slow }, or { pages = [..] }"),

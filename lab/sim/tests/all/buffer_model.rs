@@ -1,8 +1,8 @@
 //! The page buffer compared with a plain [`model`]: every request must end at the same instant as on the device.
 //!
 //! Covers which pages are written out and when (order of use, `flush_above`, pages that writes wait for), that a write which finds others
-//! waiting waits behind them, even if its page is in the buffer, and that a read does if `front.order` is `shared`, what keeps a page in the
-//! buffer, which reads memory serves, what trims drop, and what flushes and writes with FUA wait for.
+//! waiting waits behind them, even if its page is in the buffer, and that a read does if `front.order` is `shared`, the pace at which writes
+//! enter, what keeps a page in the buffer, which reads memory serves, what trims drop, and what flushes and writes with FUA wait for.
 
 mod model;
 
@@ -45,32 +45,39 @@ fn on_device_under(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Ve
 
 #[test]
 fn the_buffer_against_a_plain_one() {
-    against_a_plain_one(77, [0, 0], BufferOrder::ByKind);
+    against_a_plain_one(77, [0, 0], BufferOrder::ByKind, 0);
 }
 
 #[test]
 fn the_buffer_with_trims_against_a_plain_one() {
     for (seed, trims) in [(78, 5), (79, 30)] {
-        against_a_plain_one(seed, [trims, 0], BufferOrder::ByKind);
+        against_a_plain_one(seed, [trims, 0], BufferOrder::ByKind, 0);
     }
 }
 
 #[test]
 fn the_buffer_with_flushes_and_fua_against_a_plain_one() {
     for (seed, shares) in [(80, [0, 5]), (81, [0, 30]), (82, [10, 20])] {
-        against_a_plain_one(seed, shares, BufferOrder::ByKind);
+        against_a_plain_one(seed, shares, BufferOrder::ByKind, 0);
     }
 }
 
 #[test]
 fn reads_behind_writes_without_space_against_a_plain_one() {
     for (seed, shares) in [(83, [0, 0]), (84, [20, 0]), (85, [10, 20])] {
-        against_a_plain_one(seed, shares, BufferOrder::Shared);
+        against_a_plain_one(seed, shares, BufferOrder::Shared, 0);
     }
 }
 
-/// Random requests, of which so many of a hundred are trims, and so many flushes and writes with FUA.
-fn against_a_plain_one(seed: u128, [trims, flushes]: [u64; 2], order: BufferOrder) {
+#[test]
+fn writes_that_enter_at_a_pace_against_a_plain_one() {
+    for (seed, shares, order) in [(86, [0, 0], BufferOrder::ByKind), (87, [10, 20], BufferOrder::Shared)] {
+        against_a_plain_one(seed, shares, order, 30_000);
+    }
+}
+
+/// Random requests, of which so many of a hundred are trims, and so many flushes and writes with FUA. The pace is below `paces`, ns.
+fn against_a_plain_one(seed: u128, [trims, flushes]: [u64; 2], order: BufferOrder, paces: u64) {
     let mut rng = Pcg64Mcg::new(seed);
     let mut of = |below: u64| rng.next_u64() % below;
     for case in 0..600 {
@@ -86,6 +93,7 @@ fn against_a_plain_one(seed: u128, [trims, flushes]: [u64; 2], order: BufferOrde
             flush_above,
             merge_writes: true,
             protected: flushes > 0 && of(8) == 0,
+            pace: Duration::from_ns(if paces > 0 { of(paces) } else { 0 }),
         };
         let mut config = config(buffer.clone(), flows);
         config.front.order = order;
@@ -146,6 +154,18 @@ fn a_read_of_a_page_whose_write_waits_for_space_is_served_from_memory() {
     assert_eq!(done[2..5], [20, 30, 40].map(|at| at + MEMORY));
     assert_eq!(done[6], 8_500 + MEMORY, "in the buffer");
     assert!(done[5] > 4_000 && done[7] == 41_000, "{done:?}");
+}
+
+/// Writes enter a buffer of four pages with a pace of 2,000 ns: at once while more than two pages are free, then half of that time after the
+/// last, and all of it where one page is free.
+#[test]
+fn writes_enter_at_the_pace_of_the_free_pages() {
+    let buffer = Buffer { pace: Duration::from_ns(2_000), ..Buffer::plain(4, 0) };
+    let writes: Vec<_> = (0..7).map(|page| write(0, page)).collect();
+    // Pages 0 and 1 are programmed by 4,000 and 8,000: a page becomes free, in which the fifth write enters 2,000 after the fourth, and the
+    // sixth at once, because the fifth entered long before.
+    let entered = [0, 0, 1_000, 3_000, 5_000, 8_000, 12_000];
+    assert_eq!(on_device(&config(buffer, 1), &writes), entered.map(|at| at + MEMORY));
 }
 
 /// With `n` pages written once, all but `flush_above` are written to the flash in the background, oldest first, one

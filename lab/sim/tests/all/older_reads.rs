@@ -11,7 +11,7 @@ use flashlane_core::Op::{self, Read, Write};
 use flashlane_core::decide::{PageWrite, Place, Question};
 use flashlane_core::event::Event;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Board, Lpn, Owner, PlaneId, Time};
+use flashlane_core::{Board, Duration, Lpn, Owner, PlaneId, Time};
 use flashlane_sched::catalogue::{Recipe, build};
 use flashlane_ssd::config::{Buffer, Config, Precondition, Victim};
 use flashlane_ssd::{Device, Totals};
@@ -240,6 +240,7 @@ fn an_older_copy_is_not_buffered() {
         flush_above: 0,
         merge_writes: true,
         protected: false,
+        pace: Duration::ZERO,
     });
     let lines = [(0, Write, 2), (0, Write, 2), (1, Read, 0), (2, Write, 0), (20, Read, 0), (30, Read, 0)];
     let of = outcome(&config, &fcfs("non-preemptive"), vec![0, 0, 1], &lines);

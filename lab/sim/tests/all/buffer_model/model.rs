@@ -93,6 +93,8 @@ pub struct Model<'a> {
     done: Vec<u64>,
     /// When the memory has served the last page of a write that was stored and does not wait for its program.
     ready: Vec<u64>,
+    /// When the last page of a write was stored, by part.
+    entered: Vec<u64>,
     now: u64,
 }
 
@@ -117,6 +119,7 @@ impl<'a> Model<'a> {
             left: asks.iter().map(|ask| ask.pages.len()).collect(),
             done: vec![0; asks.len()],
             ready: vec![0; asks.len()],
+            entered: vec![0; parts],
             now: 0,
         }
     }
@@ -148,7 +151,23 @@ impl<'a> Model<'a> {
         true
     }
 
+    /// When the next page of a write may enter a part of which at most half is free: the free pages share the time of the pace.
+    fn next_entry(&self, part: usize) -> u64 {
+        let capacity = self.config.pages / self.waiting.len() as u32;
+        let free = capacity - self.count(part, |state| state != State::Clean);
+        let waits = self.config.pace.ns() > 0 && free > 0 && free <= capacity / 2;
+        if waits { self.entered[part] + self.config.pace.ns() / u64::from(free) } else { 0 }
+    }
+
     fn store(&mut self, lpn: u32, part: usize) -> bool {
+        if self.next_entry(part) > self.now || !self.has_stored(lpn, part) {
+            return false;
+        }
+        self.entered[part] = self.now;
+        true
+    }
+
+    fn has_stored(&mut self, lpn: u32, part: usize) -> bool {
         if !self.use_page(lpn) {
             return self.insert(lpn, part, State::Dirty);
         }
@@ -413,10 +432,16 @@ impl<'a> Model<'a> {
         while next < self.asks.len() || self.busy.is_some() {
             let ends = self.busy.map_or(u64::MAX, |(at, _)| at);
             let comes = self.asks.get(next).map_or(u64::MAX, |ask| ask.at);
-            self.now = ends.min(comes);
+            let parts = 0..self.waiting.len();
+            let paced = parts.clone().filter(|&part| !self.waiting[part].is_empty()).map(|part| self.next_entry(part));
+            let enters = paced.filter(|&at| at > self.now).min().unwrap_or(u64::MAX);
+            self.now = ends.min(comes).min(enters);
             if ends == self.now {
                 let (_, job) = self.busy.take().expect("ends now");
                 self.end(job);
+            }
+            if self.config.pace.ns() > 0 {
+                parts.for_each(|part| self.use_space(part));
             }
             while self.asks.get(next).is_some_and(|ask| ask.at == self.now) {
                 self.arrive(next);

@@ -205,6 +205,7 @@ pub fn buffer(random: &mut RandomStream, flows: u32) -> Option<Buffer> {
             flush_above: random.upto(pages),
             merge_writes: true,
             protected: false,
+            pace: random.apart().maybe_us(5_000),
         };
         if random.chance(30) {
             Buffer { write_back: true, read_allocate: false, flush_above: 0, merge_writes: false, ..buffer }
@@ -436,6 +437,7 @@ fn with_a_buffer(config: &mut Config, random: &mut RandomStream) {
         flush_above: random.upto(pages),
         merge_writes: true,
         protected: own.is_some_and(|own| own.protected),
+        pace: random.apart().maybe_us(5_000),
     });
 }
 
