@@ -65,12 +65,16 @@ pub struct Amplification {
     pub is_fitted: bool,
 }
 
-/// The beginning of a scenario with this preset under the scheduler that drives are judged under.
+/// The beginning of a scenario with this preset under the scheduler that drives are judged under, which fetches so many commands at a time.
 macro_rules! preset {
     ($name:literal) => {
+        preset!($name, 1)
+    };
+    ($name:literal, $burst:literal) => {
         concat!(
-            "scheduler = { base = \"read-first-suspend\", place = \"rotate\", collect = \"paced\" }\n",
-            "[device]\npreset = \"",
+            "scheduler = { base = \"read-first-suspend\", place = \"rotate\", collect = \"paced\", fetch_burst = ",
+            $burst,
+            " }\n[device]\npreset = \"",
             $name,
             "\"\n"
         )
@@ -137,12 +141,12 @@ pub const CASES: &[Case] = &[
     reads(64, false),
     reads(128, true),
     reads(256, false),
-    writes("samsung-pm9a3-960gb", preset!("samsung-pm9a3-960gb"), steady("PM9A3 960 GB", TO_70_000, 75_000.0)),
+    writes("samsung-pm9a3-960gb", preset!("samsung-pm9a3-960gb", 16), steady("PM9A3 960 GB", TO_70_000, 75_000.0)),
     writes("sk-hynix-pe8110-960gb", preset!("sk-hynix-pe8110-960gb"), steady("PE8110 960 GB", TO_70_000, 78_000.0)),
     writes("micron-7450-pro-960gb", preset!("micron-7450-pro-960gb"), steady("7450 PRO 960 GB", TO_50_000, 67_000.0)),
     writes("wd-dc-960gb", preset!("wd-dc-960gb"), steady("WD 960 GB", TO_30_000, 45_000.0)),
     writes("solidigm-p5520-1920gb", preset!("solidigm-p5520-1920gb"), steady("P5520 1.92 TB", TO_110_000, 115_000.0)),
-    short("samsung-pm9a3-960gb, short", preset!("samsung-pm9a3-960gb"), "PM9A3 960 GB", 72_000.0),
+    short("samsung-pm9a3-960gb, short", preset!("samsung-pm9a3-960gb", 16), "PM9A3 960 GB", 72_000.0),
     short("sk-hynix-pe8110-960gb, short", preset!("sk-hynix-pe8110-960gb"), "PE8110 960 GB", 75_000.0),
     writes("datacenter-tlc", preset!("datacenter-tlc"), steady("P5520 1.92 TB", TO_70_000, 90_000.0)),
     writes("modern-tlc", preset!("modern-tlc"), steady("PM9A3 960 GB", TO_30_000, 50_000.0)),
