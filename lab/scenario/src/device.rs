@@ -50,6 +50,8 @@ pub(super) enum Need {
     Buffer,
     /// One in which writes are done.
     WriteBack,
+    /// None of these: writes are done in the flash.
+    WriteThrough,
     /// Commands that take the controller time.
     CommandTimes,
     /// Commands served one at a time.
@@ -286,14 +288,14 @@ section! {
         over_provisioning_percent: f64;
         /// Bytes of a logical page, the unit of the map: a multiple of 512 that divides `geometry.page_bytes`, its default. Smaller ones share a
         /// page of the flash and its program. All keys that count logical pages, such as `buffer.pages`, count them. Needs a write-back buffer
-        /// with `merge_writes` and for each plane the logical pages of a wordline, or of a flash page with `slc.full = "fold"`.
+        /// with `merge_writes` and for each plane the logical pages of a wordline, or of a flash page with `slc.full = "fold"` and static blocks.
         unit_bytes: u32;
         /// What is opened, filled, collected and erased together: a block of a `plane` (the default), or the blocks of all planes of a `die`,
         /// which then share every program and erase. Needs `nand.multi_plane`, `bus.plane_gap_ns = 0` and a buffer as `unit_bytes` does. A block has at
         /// most 65,535 logical pages.
         superblock: Word<Superblock> = Word(Superblock::Plane) => PlanesOfADie;
-        /// A write of part of a logical page reads the page first.
-        read_modify_write: bool;
+        /// A write of part of a logical page reads the page first. A buffer with `write_back` programs it whole, and reads nothing.
+        read_modify_write: bool => WriteThrough;
         /// Free blocks are used least worn first; if false, in the order in which they were freed.
         wear_aware: bool;
         /// Time of a trim or of write zeroes, ns. Default 0.

@@ -118,6 +118,12 @@ const RULES: &[Rule] = &[
         with: "device.buffer.write_back = true",
     },
     Rule {
+        need: Need::WriteThrough,
+        switches: &["buffer.pages", "buffer.write_back"],
+        is_met: |device| device.buffer.pages.unwrap_or(0) == 0 || device.buffer.write_back != Some(true),
+        with: "device.buffer.write_back = false",
+    },
+    Rule {
         need: Need::CommandTimes,
         switches: &["front.read_command_ns", "front.write_command_ns", "front.read_page_ns", "front.write_page_ns"],
         is_met: |Device { front, .. }| {

@@ -173,6 +173,14 @@ const CASES: &[Case] = &[
         with: "device.buffer.write_back = true",
     },
     Case {
+        preset: "cosmos-openssd",
+        is_refused: true,
+        keys: &["ftl.read_modify_write = true"],
+        off: "buffer.write_back = true",
+        on: "buffer.write_back = false",
+        with: "device.buffer.write_back = false",
+    },
+    Case {
         preset: "flin-isca18",
         is_refused: true,
         keys: &["front.cores = 2"],
