@@ -203,6 +203,10 @@ pub(super) fn reword(message: &str) -> String {
             "invalid type: unit variant, expected string only",
             "expected a word, or a table with one key as in { constant = 4096 }",
         ),
+        (
+            "invalid type: unit variant, expected newtype variant",
+            "expected a table with one key as in { constant = 4096 }",
+        ),
     ] {
         if let Some(head) = text.strip_suffix(rust) {
             text = format!("{head}{ours}");

@@ -273,6 +273,7 @@ const FLOWS: &[(&str, &str)] = &[
     ("[[flow]]\nrange={offset=0,length=99999999}\ntrace=\"x\"", "s.toml:3:24: flow[0].range.length = 99999999: must be a multiple of the page, 4096 bytes, from 1 page to 16777216 bytes"),
     ("[[flow]]\n[[flow.request]]\nat_ns=0\nop=\"erase\"\npages=[1]", "s.toml:5:4: flow[0].request[0].op = \"erase\": unknown word `erase`, expected one of `read`, `write`, `trim`, `write-zeroes`, `flush`"),
     ("[[flow]]\n[flow.synthetic]\ntrim_size = { constant = 5 }", "s.toml:4:13: flow[0].synthetic.trim_size = { constant = 5 }: legal only with trim_ratio"),
+    ("[[flow]]\n[flow.synthetic]\nsize = \"constant\"", "s.toml:4:8: flow[0].synthetic.size = \"constant\": expected a table with one key as in { constant = 4096 }"),
     ("[[flow]]\n[flow.synthetic]\ntrim_ratio = 0.5\ntrim_size = 5", "s.toml:5:13: flow[0].synthetic.trim_size = 5: expected a word, or a table with one key as in { constant = 4096 }"),
     ("[[flow]]\n[[flow.request]]\nat_ns=0\nop=\"flush\"\noffset=4096\nlength=1", "s.toml:6:8: flow[0].request[0].offset = 4096: 4096 is not legal; legal: no address: a flush is of the whole drive"),
     ("[[flow]]\n[[flow.request]]\nat_ns=0\nop=\"trim\"\noffset=0\nlength=99999999999", "s.toml:7:8: flow[0].request[0].length = 99999999999: 99999999999 is not legal; legal: 1 to 16777216, what lies behind this offset"),

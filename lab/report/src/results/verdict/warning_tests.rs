@@ -86,11 +86,11 @@ fn a_rate_before_collection_is_named() {
         device.gc.erases = erases;
         Verdict::of(&summary).warnings
     };
-    let found = with("steady", 0.91, 0, 5);
+    let found = with("steady", 0.51, 0, 5);
     assert_eq!(found.iter().map(|warning| warning.rule).collect::<Vec<_>>(), [Rule::NothingCollected]);
     assert!(found[0].text.starts_with("nothing was collected under fcfs: "), "{}", found[0].text);
     for (state, busy, erases, programs) in
-        [("fresh", 0.91, 0, 5), ("steady", 0.9, 0, 5), ("steady", 0.91, 1, 5), ("steady", 0.91, 0, 0)]
+        [("fresh", 0.9, 0, 5), ("steady", 0.5, 0, 5), ("steady", 0.9, 1, 5), ("steady", 0.9, 0, 0)]
     {
         assert_eq!(with(state, busy, erases, programs), [], "{state}, {busy}, {erases}, {programs}");
     }

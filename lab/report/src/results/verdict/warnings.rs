@@ -12,8 +12,9 @@ use crate::results::summary::{SchedulerResult, Summary};
 
 /// With every chip busy for less than this share of the time, schedulers have next to nothing to decide.
 const IDLE: f64 = 0.10;
-/// With chips busy for more than this share of the time, the drive decides how much is written.
-const BUSY: f64 = 0.90;
+/// With chips busy for more than this share of the time, writes may need more than the drive sustains: those of a drive that has nothing to
+/// collect leave a part of it idle (a paced buffer a fifth).
+const BUSY: f64 = 0.50;
 /// Mean response times alone that differ by more than this factor are different.
 const ALONE: f64 = 1.05;
 /// The percentiles that are shown, and the requests of which one is beyond.
@@ -165,8 +166,8 @@ fn nothing_collected(summary: &Summary) -> Option<String> {
     let found: Vec<_> = summary.schedulers.iter().filter(writes_free_blocks).map(|run| run.name.as_str()).collect();
     (summary.made_by.drive_state == "steady" && !found.is_empty()).then(|| {
         format!(
-            "nothing was collected under {}: writes took the free blocks that the drive began with, faster than it can sustain: run longer, \
-             and give run.warm_up_ms",
+            "nothing was collected under {}: writes took the free blocks that the drive began with, perhaps faster than it can sustain: \
+             run longer, and give run.warm_up_ms",
             list(found.into_iter())
         )
     })
