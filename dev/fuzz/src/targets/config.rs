@@ -257,6 +257,7 @@ fn buffer(u: &mut Unstructured) -> Result<Buffer> {
         flush_above: small(u, 0..=10_000)?,
         merge_writes: u.arbitrary()?,
         protected: u.arbitrary()?,
+        pace: Duration::from_ns(if u.arbitrary()? { u64::from(small(u, 1..=10_000_000)?) } else { 0 }),
     })
 }
 
