@@ -9,7 +9,7 @@ use flashlane_core::Op::{Read, Trim, Write};
 use flashlane_core::event::Event;
 use flashlane_core::{Duration, Lpn, Op};
 use flashlane_ssd::MappingTotals;
-use flashlane_ssd::config::{Config, Mapping, Precondition};
+use flashlane_ssd::config::{Buffer, Config, Mapping, Precondition};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
@@ -130,6 +130,24 @@ fn little_of_the_map_wants_blocks_of_moved_pages() {
         why.contains("give moved pages blocks of their own (gc.separate_frontier), lower the user capacity"),
         "{why}"
     );
+}
+
+/// A page that enters the buffer at its pace drives a dirty entry out before the decisions of that instant: a program of the translation page that begins then
+/// has it.
+#[test]
+fn entries_make_room_for_pages_that_enter_at_a_pace() {
+    let mut rng = Pcg64Mcg::new(8);
+    for _ in 0..40 {
+        let mut config = Config { mapping: with(5, 2_048).mapping, ..table1(2, 1) };
+        (config.geometry.blocks_per_plane, config.geometry.pages_per_block, config.nand.one_shot_pages) = (28, 21, 3);
+        (config.ftl.logical_pages, config.precondition) = (735, Precondition::Filled { per_mille: 1000 });
+        config.buffer = Some(Buffer { pace: Duration::from_ns(100_000), ..Buffer::plain(12, 0) });
+        config.check().expect("a legal device");
+        let asks: Vec<TestRequest> = (0..100)
+            .map(|n| ask(150_000 * n + u64::from(rng.next_u32() % 100_000), Write, rng.next_u32() % 735))
+            .collect();
+        assert_eq!(audited(&config, &asks).completions.len(), asks.len());
+    }
 }
 
 #[test]
