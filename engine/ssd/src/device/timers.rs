@@ -48,7 +48,10 @@ impl Device {
         if folds && !has_user_transactions(&self.state.board) && !self.migrations.any() {
             self.gc.fold_in_idle_time(&mut self.state, &mut self.ftl);
         }
-        self.rewrites_entries();
+        if self.translation.is_some() {
+            // The last of what follows.
+            self.effects.push(Effect::RewriteEntries);
+        }
         let due = self.buffer.iter().flat_map(Buffer::entries).filter(|&(_, at)| at <= now);
         self.effects.extend(due.rev().map(|(flow, _)| Effect::SpaceFreed(flow)));
     }
