@@ -65,7 +65,8 @@ pub struct Amplification {
     pub is_fitted: bool,
 }
 
-/// The beginning of a scenario with this preset under the scheduler that drives are judged under, which fetches so many commands at a time.
+/// Scheduler and device of a scenario: the answers that drives are judged under, which fetch `burst` commands of a queue at a time (default 1), and
+/// the preset.
 macro_rules! preset {
     ($name:literal) => {
         preset!($name, 1)

@@ -405,7 +405,10 @@ impl Device {
         }
         if self.frontend.is_set(next) {
             match self.frontend.take_set(&mut self.state) {
-                Set::Timer => self.timer_ended(),
+                Set::Timer => {
+                    self.rewrites_entries();
+                    self.timer_ended();
+                }
                 Set::Entry => self.entries_from_host(),
                 Set::Decision => {}
             }

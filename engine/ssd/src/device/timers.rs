@@ -1,5 +1,5 @@
-//! The one timer of the device: the end of the idle time after which blocks in SLC mode are folded, and of the wait for a full wordline, and
-//! the next entry of a page into a buffer that writes enter at a pace.
+//! The one timer of the device, for what comes first: the end of the idle time after which blocks in SLC mode are folded, the end of the wait
+//! for a full wordline, or the next entry of a page into a buffer with a pace.
 
 use flashlane_core::Time;
 
@@ -20,7 +20,7 @@ impl Device {
         }
     }
 
-    /// Sets the timer to what comes first: the end of the idle time, or of the wait for a full wordline, or the next entry into the buffer.
+    /// Sets the timer to what comes first.
     #[cold]
     pub(super) fn set_timer(&mut self) {
         let deadline = self.wordlines.as_ref().map_or(Time::NEVER, Wordlines::deadline);
@@ -29,8 +29,8 @@ impl Device {
         self.frontend.set_timer(self.gc.idle_at.min(deadline).min(entry));
     }
 
-    /// Some time has passed since pages were gathered: the decisions see to them. Or since a user transaction ended: blocks in SLC mode are
-    /// folded, unless there is another. Or since a page entered the buffer: the next one does.
+    /// Gathered pages that have waited long enough are left to the decisions; blocks in SLC mode are folded if the drive has been idle, and still
+    /// is; pages enter the buffer whose pace lets them.
     #[cold]
     pub(super) fn timer_ended(&mut self) {
         let now = self.state.now();
@@ -47,10 +47,6 @@ impl Device {
         // A write on its way to another unit is in no queue.
         if folds && !has_user_transactions(&self.state.board) && !self.migrations.any() {
             self.gc.fold_in_idle_time(&mut self.state, &mut self.ftl);
-        }
-        if self.translation.is_some() {
-            // The last of what follows.
-            self.effects.push(Effect::RewriteEntries);
         }
         let due = self.buffer.iter().flat_map(Buffer::entries).filter(|&(_, at)| at <= now);
         self.effects.extend(due.rev().map(|(flow, _)| Effect::SpaceFreed(flow)));

@@ -285,7 +285,7 @@ pub(crate) fn written_groups_bytes(logical_pages: u32) -> u64 {
 pub(crate) struct Validity {
     /// The two patterns with which planes begin, then room for each plane's own words, which take memory once they are written.
     bits: Vec<u64>,
-    /// By plane: where its words are. Those of a plane that nothing has changed are a pattern's.
+    /// By plane: where its words begin, in a pattern until the plane changes.
     starts: Vec<usize>,
     words_per_plane: usize,
     pages: u32,
@@ -343,7 +343,7 @@ impl Validity {
         self.bits[own..][..self.words_per_plane].fill(0);
     }
 
-    /// Where the plane's own words are, which are going to be changed.
+    /// Where the plane's own words begin, before one is changed.
     #[inline]
     fn own(&mut self, plane: PlaneId) -> usize {
         match self.starts[plane.index()] {
@@ -400,7 +400,7 @@ impl Validity {
         StoredValidity { bits: words.copied().collect(), words_per_plane: self.words_per_plane, pages: self.pages }
     }
 
-    /// Takes up what was stored; `None` if it is of a drive of another size.
+    /// Restores what was stored; `None` if it is of a drive of another size.
     pub(super) fn restore(&mut self, stored: &StoredValidity) -> Option<()> {
         let (planes, words) = (self.starts.len(), self.words_per_plane);
         let fits = (stored.bits.len(), stored.words_per_plane, stored.pages) == (planes * words, words, self.pages);

@@ -9,8 +9,8 @@ use flashlane_core::Lpn;
 
 /// Logical pages of a segment: 32 bytes of the map.
 pub(crate) const SEGMENT: usize = 8;
-/// Segments of a group, whose numbers stand in one list. With one number a segment in a table of all, that table would take more memory than
-/// the segments: a million random writes on 1 TB touch all of it.
+/// Segments of a group, which share a list of their numbers. One table with the number of every segment would take more memory than the segments
+/// that are made: a million random writes on 1 TB touch all of it.
 pub(crate) const GROUP: usize = 8;
 /// Logical pages from which tables are made where they are touched: a smaller map has at most 32 MiB.
 const SPARSE_FROM: u32 = 1 << 23;
@@ -104,7 +104,7 @@ impl Segments {
     }
 }
 
-/// Bytes of the directory of a drive of so many logical pages, and of all lists that it may lead to.
+/// Bytes of the directory for `pages` logical pages, and of its lists at most.
 pub(crate) fn directory_bytes(pages: u32) -> [u64; 2] {
     let groups = u64::from(pages.div_ceil((SEGMENT * GROUP) as u32));
     if pages < SPARSE_FROM { [0; 2] } else { [4 * groups, 4 * (1 + groups) * GROUP as u64] }

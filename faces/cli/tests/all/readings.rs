@@ -165,7 +165,7 @@ fn any_csv_is_read_by_its_columns() {
     );
 }
 
-/// Requests of 32 KiB, half of them writes, that keep dies busy: the schedulers that are compared without a word differ.
+/// Requests of 32 KiB, half of them writes, that keep dies busy: the schedulers that are compared by default differ.
 #[test]
 fn the_default_schedulers_differ_on_an_ordinary_trace() {
     let folder = folder();

@@ -76,7 +76,7 @@ fn writes_that_enter_at_a_pace_against_a_plain_one() {
     }
 }
 
-/// Random requests, of which so many of a hundred are trims, and so many flushes and writes with FUA. The pace is below `paces`, ns.
+/// Random requests, of which `trims` percent are trims and `flushes` percent flushes or writes with FUA, with paces drawn below `paces` ns (0: none).
 fn against_a_plain_one(seed: u128, [trims, flushes]: [u64; 2], order: BufferOrder, paces: u64) {
     let mut rng = Pcg64Mcg::new(seed);
     let mut of = |below: u64| rng.next_u64() % below;

@@ -67,8 +67,8 @@ pub enum Rule {
     KeysWithoutEffect,
     /// The SLC cache was full and nothing empties it.
     CacheStaysFull,
-    /// A busy drive wrote into the free blocks it began with, and collected none.
-    NothingCollected,
+    /// A busy drive in steady state collected hardly any block: it may have written into the free blocks it began with.
+    HardlyCollected,
     /// Schedulers did exactly the same.
     Identical,
     /// A percentile rests on too few requests.

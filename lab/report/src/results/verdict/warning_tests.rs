@@ -75,7 +75,7 @@ fn a_cache_that_nothing_empties_is_named() {
     assert_eq!(with(0, Some(7)), []);
 }
 
-/// Writes into the free blocks of the start are warned of on a busy drive of steady state, until a block has been collected.
+/// Writes into the free blocks of the start are warned of on a busy drive of steady state, until 30 blocks have been collected.
 #[test]
 fn a_rate_before_collection_is_named() {
     let with = |state: &str, busy: f64, erases: u64, user_programs: u64| {
@@ -86,11 +86,11 @@ fn a_rate_before_collection_is_named() {
         device.gc.erases = erases;
         Verdict::of(&summary).warnings
     };
-    let found = with("steady", 0.51, 0, 5);
-    assert_eq!(found.iter().map(|warning| warning.rule).collect::<Vec<_>>(), [Rule::NothingCollected]);
-    assert!(found[0].text.starts_with("nothing was collected under fcfs: "), "{}", found[0].text);
+    let found = with("steady", 0.51, 29, 5);
+    assert_eq!(found.iter().map(|warning| warning.rule).collect::<Vec<_>>(), [Rule::HardlyCollected]);
+    assert!(found[0].text.starts_with("fewer than 30 blocks were collected under fcfs: "), "{}", found[0].text);
     for (state, busy, erases, programs) in
-        [("fresh", 0.9, 0, 5), ("steady", 0.5, 0, 5), ("steady", 0.9, 1, 5), ("steady", 0.9, 0, 0)]
+        [("fresh", 0.9, 0, 5), ("steady", 0.5, 0, 5), ("steady", 0.9, 30, 5), ("steady", 0.9, 0, 0)]
     {
         assert_eq!(with(state, busy, erases, programs), [], "{state}, {busy}, {erases}, {programs}");
     }

@@ -1,7 +1,7 @@
 //! Warnings about figures.
 
 use super::cases::{self, BEYOND, Case};
-use super::effects::{TOLERANCE, WIDE};
+use super::effects::{ENOUGH_ERASES, TOLERANCE, WIDE};
 use super::{Rule, Warning, units};
 use flashlane_outputs::shown::counted;
 
@@ -12,8 +12,7 @@ use crate::results::summary::{SchedulerResult, Summary};
 
 /// With every chip busy for less than this share of the time, schedulers have next to nothing to decide.
 const IDLE: f64 = 0.10;
-/// With chips busy for more than this share of the time, writes may need more than the drive sustains: those of a drive that has nothing to
-/// collect leave a part of it idle (a paced buffer a fifth).
+/// With chips busy for more than this share of the time, writes may take more than the drive sustains once it collects.
 const BUSY: f64 = 0.50;
 /// Mean response times alone that differ by more than this factor are different.
 const ALONE: f64 = 1.05;
@@ -38,7 +37,7 @@ pub(super) fn of(summary: &Summary, cases: &[Case]) -> Vec<Warning> {
     add(Rule::Rejected, rejected(summary).into_iter().collect());
     add(Rule::KeysWithoutEffect, summary.made_by.without_effect.clone());
     add(Rule::CacheStaysFull, filled_once(summary).into_iter().collect());
-    add(Rule::NothingCollected, nothing_collected(summary).into_iter().collect());
+    add(Rule::HardlyCollected, hardly_collected(summary).into_iter().collect());
     if !is_idle {
         add(Rule::Identical, identical_texts(&identical(summary)));
     }
@@ -157,17 +156,17 @@ pub fn cache_stays_full(blocks: u32) -> String {
     )
 }
 
-/// A drive of steady state that is busy with writes but has not begun to collect: the rate is that of its free blocks.
-fn nothing_collected(summary: &Summary) -> Option<String> {
+/// A drive in steady state that is busy with writes but has collected hardly any block: the rate may be that of its free blocks.
+fn hardly_collected(summary: &Summary) -> Option<String> {
     let writes_free_blocks = |run: &&SchedulerResult| {
         let device = &run.device;
-        device.gc.erases == 0 && device.user_programs > 0 && device.chip_utilisation > BUSY
+        device.gc.erases < ENOUGH_ERASES && device.user_programs > 0 && device.chip_utilisation > BUSY
     };
     let found: Vec<_> = summary.schedulers.iter().filter(writes_free_blocks).map(|run| run.name.as_str()).collect();
     (summary.made_by.drive_state == "steady" && !found.is_empty()).then(|| {
         format!(
-            "nothing was collected under {}: writes took the free blocks that the drive began with, perhaps faster than it can sustain: \
-             run longer, and give run.warm_up_ms",
+            "fewer than {ENOUGH_ERASES} blocks were collected under {}: writes may be faster than the drive sustains; run longer, with \
+             run.warm_up_ms",
             list(found.into_iter())
         )
     })
