@@ -12,7 +12,7 @@ use flate2::write::ZlibEncoder;
 use super::protobuf::Message;
 
 /// How hard groups are compressed.
-const LEVEL: Compression = Compression::new(2);
+const LEVEL: Compression = Compression::new(1);
 /// Groups that wait for the thread at most; each has half a megabyte.
 const MAX_WAITING: usize = 2;
 

@@ -45,6 +45,8 @@ pub struct Timeline<W: Write> {
     requests: FxHashMap<u64, Request>,
     /// Transactions that wait at each unit: reads, writes, garbage collection's.
     waiting: Vec<[i64; 3]>,
+    /// What the file says of them last.
+    shown: Vec<[Option<i64>; 3]>,
     /// Counters that changed at `now`: unit and kind.
     changed: Vec<(usize, usize)>,
     /// The command that is beginning: its members come one after another.
@@ -132,6 +134,7 @@ impl<W: Write + Send + 'static> Timeline<W> {
             flight: InFlight::default(),
             requests: FxHashMap::default(),
             waiting: vec![[0; 3]; geometry.units() as usize],
+            shown: vec![[None; 3]; geometry.units() as usize],
             changed: Vec::new(),
             beginning: None,
             entered: false,
@@ -351,13 +354,14 @@ impl<W: Write + Send + 'static> Timeline<W> {
         }
     }
 
-    /// Writes the counters that changed at the instant that is over.
+    /// Writes the counters that have another value after the instant that is over than before it.
     fn flush_counters(&mut self) -> io::Result<()> {
         let (from, to) = self.window;
-        for (unit, kind) in std::mem::take(&mut self.changed) {
-            if (from..=to).contains(&self.now) {
-                let track = self.tracks.counter(unit, Kind::ALL[kind]);
-                self.sink.counter(track, self.now, self.waiting[unit][kind])?;
+        let is_shown = (from..=to).contains(&self.now);
+        for (unit, kind) in self.changed.drain(..) {
+            let value = self.waiting[unit][kind];
+            if is_shown && self.shown[unit][kind].replace(value) != Some(value) {
+                self.sink.counter(self.tracks.counter(unit, Kind::ALL[kind]), self.now, value)?;
             }
         }
         Ok(())

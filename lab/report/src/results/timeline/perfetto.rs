@@ -5,8 +5,6 @@
 
 use std::io::{self, Write};
 
-use rustc_hash::FxHashMap;
-
 use super::groups::Groups;
 use super::protobuf::Message;
 use super::slice::{Slice, Track};
@@ -82,16 +80,19 @@ pub(super) struct Perfetto<W: Write> {
     begun: bool,
 }
 
-/// Names that are declared when they come for the first time: their numbers.
+/// Names that are declared when they come for the first time; a name's number is its place, counted from 1. There are a dozen at most.
 #[derive(Default)]
-struct Names(FxHashMap<&'static str, u64>);
+struct Names(Vec<&'static str>);
 
 impl Names {
     /// The number of a name, and whether it is new.
     fn number(&mut self, name: &'static str) -> (u64, bool) {
-        let next = self.0.len() as u64 + 1;
-        let number = *self.0.entry(name).or_insert(next);
-        (number, number == next)
+        let known = self.0.iter().position(|known| *known == name);
+        let place = known.unwrap_or_else(|| {
+            self.0.push(name);
+            self.0.len() - 1
+        });
+        (place as u64 + 1, known.is_none())
     }
 }
 
@@ -156,7 +157,7 @@ impl<W: Write + Send + 'static> Perfetto<W> {
             slice.leaves.iter().for_each(|id| event.fixed(event::FLOW, *id));
             slice.arrives.iter().for_each(|id| event.fixed(event::TERMINATING_FLOW, *id));
         };
-        self.event(slice.begun, begin, declares.then_some(declare))
+        self.event(slice.begun, NEEDS, begin, declares.then_some(declare))
     }
 
     pub(super) fn end(&mut self, track: Track, at: u64) -> io::Result<()> {
@@ -164,7 +165,7 @@ impl<W: Write + Send + 'static> Perfetto<W> {
             event.uint(event::TYPE, END);
             event.uint(event::TRACK, track);
         };
-        self.event(at, end, None::<fn(&mut Message)>)
+        self.event(at, 0, end, None::<fn(&mut Message)>)
     }
 
     pub(super) fn counter(&mut self, track: Track, at: u64, value: i64) -> io::Result<()> {
@@ -173,18 +174,18 @@ impl<W: Write + Send + 'static> Perfetto<W> {
             event.uint(event::TRACK, track);
             event.uint(event::COUNTER, value as u64);
         };
-        self.event(at, count, None::<fn(&mut Message)>)
+        self.event(at, 0, count, None::<fn(&mut Message)>)
     }
 
-    /// Writes a track event, with the names that it declares.
+    /// Writes a track event, with the names that it declares; `needs` says whether it needs names.
     fn event(
         &mut self,
         at: u64,
+        needs: u64,
         event: impl FnOnce(&mut Message),
         declare: Option<impl FnOnce(&mut Message)>,
     ) -> io::Result<()> {
-        let flags = if self.begun { NEEDS } else { CLEARED | NEEDS };
-        self.begun = true;
+        let flags = if std::mem::replace(&mut self.begun, true) { needs } else { CLEARED | needs };
         self.packet(|packet| {
             packet.uint(packet::TIMESTAMP, at);
             packet.uint(packet::SEQUENCE, SEQUENCE);
@@ -192,7 +193,9 @@ impl<W: Write + Send + 'static> Perfetto<W> {
             if let Some(declare) = declare {
                 packet.message(packet::INTERNED_DATA, declare);
             }
-            packet.uint(packet::FLAGS, flags);
+            if flags != 0 {
+                packet.uint(packet::FLAGS, flags);
+            }
         })
     }
 

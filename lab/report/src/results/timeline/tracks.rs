@@ -1,5 +1,7 @@
 //! The tracks of a device, and lanes for the requests of a flow, which overlap in time.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::io::{self, Write};
 
 use flashlane_core::geometry::UnitKind;
@@ -41,7 +43,9 @@ pub(super) struct Tracks {
 struct Flow {
     name: String,
     group: Track,
-    lanes: Vec<(Track, bool)>,
+    lanes: Vec<Track>,
+    /// Lanes in which no request is shown now.
+    free: BinaryHeap<Reverse<usize>>,
 }
 
 impl Tracks {
@@ -61,7 +65,7 @@ impl Tracks {
         };
         for name in flows {
             let group = sink.track(&format!("flow {name}"), None)?;
-            tracks.flows.push(Flow { name: name.clone(), group, lanes: Vec::new() });
+            tracks.flows.push(Flow { name: name.clone(), group, lanes: Vec::new(), free: BinaryHeap::new() });
         }
         for channel in 0..geometry.channels {
             let bus = sink.track(&format!("channel {channel}"), None)?;
@@ -122,27 +126,26 @@ impl Tracks {
         self.geometry.unit == UnitKind::Chip
     }
 
-    /// A lane of the flow in which no request is shown now.
+    /// The first lane of the flow in which no request is shown now.
     pub(super) fn take_lane<W: Write + Send + 'static>(
         &mut self,
         flow: FlowId,
         sink: &mut Sink<W>,
     ) -> io::Result<usize> {
         let flow = &mut self.flows[flow.index()];
-        if let Some(free) = flow.lanes.iter().position(|(_, taken)| !taken) {
-            flow.lanes[free].1 = true;
+        if let Some(Reverse(free)) = flow.free.pop() {
             return Ok(free);
         }
         let track = sink.track(&format!("{} {}", flow.name, flow.lanes.len() + 1), Some(flow.group))?;
-        flow.lanes.push((track, true));
+        flow.lanes.push(track);
         Ok(flow.lanes.len() - 1)
     }
 
     pub(super) fn lane(&self, flow: FlowId, lane: usize) -> Track {
-        self.flows[flow.index()].lanes[lane].0
+        self.flows[flow.index()].lanes[lane]
     }
 
     pub(super) fn free_lane(&mut self, flow: FlowId, lane: usize) {
-        self.flows[flow.index()].lanes[lane].1 = false;
+        self.flows[flow.index()].free.push(Reverse(lane));
     }
 }
