@@ -80,6 +80,9 @@ pub(crate) struct Known {
     pub(crate) ranks_all_waiting: bool,
     /// The only waiting transaction of an idle unit begins at once, if it may be dispatched.
     single_transaction_starts: bool,
+    /// A read that has crossed the link and finds its unit idle begins at once if nothing else happens at that instant; what the host submits
+    /// then comes later.
+    pub(crate) lone_read_starts: bool,
     /// Garbage collection goes before user transactions.
     gc_first: bool,
     /// Waiting garbage collection begins whenever its unit is idle, without any further check.
@@ -142,6 +145,11 @@ impl Known {
             single_arrival_enters: single_enters && config.flows.len() == 1 && config.memory > instant,
             ranks_all_waiting: admit.ranks_all_waiting,
             single_transaction_starts: pick.skips_when_single,
+            lone_read_starts: pick.skips_when_single
+                && order.is_tail
+                && !(place.binds_at_dispatch || migrates_writes || needs.reranks)
+                && needs.departures_from > 0
+                && front.link_latency > instant,
             gc_first: collect.goes_first,
             gc_goes_at_once: collect.goes_first && !collect.write_triggered && eager,
             collects_for_free: collect.mode == GcMode::Free,

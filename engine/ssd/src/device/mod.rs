@@ -414,7 +414,11 @@ impl Device {
             }
         } else {
             match self.frontend.step(self.policy.known.single_arrival_enters, &mut self.state) {
-                Step::Enters(slot) => self.enter_from_link(slot),
+                Step::Enters(slot) => {
+                    self.enter_from_link(slot);
+                    // A read that takes no time may have ended.
+                    self.drain_ended();
+                }
                 Step::FlushArrives(slot) => self.flush_arrives(slot),
                 Step::Other => {}
             }
@@ -429,7 +433,7 @@ impl Device {
             let last = Time::LAST.ns();
             // The flash packs instants with channel numbers; unpacking extended the top bit of this one as a sign.
             let next = next.ns() & (2 * last + 1);
-            let message = format!("its next event comes at {next} ns, and it lives to {last} ns at most (2.28 years)");
+            let message = format!("its next event comes at {next} ns, and a device ends at {last} ns (2.28 years)");
             self.fault = Some(Fault { at: self.state.board.now, message });
         }
         Time::NEVER

@@ -235,7 +235,7 @@ impl Device {
         serves
     }
 
-    /// Creates the transaction of a page of a read, which may be older than its number says.
+    /// Creates the transaction of a page of a read, which may be older than its number says, and puts it into its queue.
     #[inline(always)]
     fn read_flash<const PLAIN: bool>(
         &mut self,
@@ -245,6 +245,20 @@ impl Device {
         i: u32,
         age: Option<u64>,
     ) {
+        let read = self.make_read::<PLAIN>(slot, request, lpn, i, age);
+        self.transactions.enqueue(read, &mut self.policy, &mut self.state);
+    }
+
+    /// Creates it.
+    #[inline(always)]
+    pub(super) fn make_read<const PLAIN: bool>(
+        &mut self,
+        slot: RequestSlot,
+        request: &ActiveRequest,
+        lpn: Lpn,
+        i: u32,
+        age: Option<u64>,
+    ) -> TxnId {
         let bytes = self.transactions.on_bus(request.bytes_of(i, self.transactions.page_bytes));
         let plane = self.ftl.map.plane_of(lpn);
         let read = create(slot, request.flow, Owner::User, FlashOp::Read, lpn, plane, bytes, &mut self.state);
@@ -257,7 +271,7 @@ impl Device {
         if self.transactions.address_reads {
             self.look_up(read, lpn);
         }
-        self.transactions.enqueue(read, &mut self.policy, &mut self.state);
+        read
     }
 
     /// Serves one page of a write.

@@ -34,7 +34,42 @@ impl Device {
     #[inline(never)]
     pub(super) fn enter_from_link(&mut self, slot: RequestSlot) {
         let request = self.state.board.requests[slot as usize];
-        self.enter_at_once(slot, &request);
+        if !(self.transactions.plain & self.policy.known.lone_read_starts && self.read_alone(slot, &request)) {
+            self.enter_at_once(slot, &request);
+        }
+    }
+
+    /// Begins a read of one page at once, without a queue, if its unit has nothing else and nothing else happens at this instant: the decisions
+    /// would begin it. Returns whether it did.
+    #[inline(always)]
+    fn read_alone(&mut self, slot: RequestSlot, request: &ActiveRequest) -> bool {
+        if request.op != Op::Read || request.pages != 1 {
+            return false;
+        }
+        let lpn = self.frontend.requests.page(slot, request, 0);
+        let unit = self.state.board.home_of(self.ftl.map.plane_of(lpn)).0;
+        if !self.is_alone(unit) || self.page_order.youngest_write(lpn).is_some() {
+            return false;
+        }
+        self.transactions.overtaking.enters(request);
+        let lead = self.make_read::<true>(slot, request, lpn, 0, None);
+        let txn = self.state.board.txn_mut(lead);
+        txn.stage = Stage::InService;
+        let Transaction { owner, transfer, .. } = *txn;
+        let start = Start { lead, members: 1, op: FlashOp::Read, owner, first: transfer, transfers: transfer };
+        self.begin_on_flash(unit, start);
+        true
+    }
+
+    /// Whether `unit` has nothing to do, its bus is free if that matters, and nothing else happens at this instant that anyone follows.
+    #[inline(always)]
+    fn is_alone(&self, unit: UnitId) -> bool {
+        let (state, now) = (&self.state.board.units[unit.index()], self.state.now());
+        state.service == Service::Idle
+            && state.user_waiting() == 0
+            && !(state.gc.any() | state.foreground_gc.is_open() | self.state.log.on | self.state.agenda.open)
+            && self.flash.soonest.min(self.frontend.next) > now
+            && !(self.flash.waits_for_bus && self.flash.bus_in_use(unit, now))
     }
 
     /// Fetches the command that the admit decision names, if the device has space. Returns whether there was one; if not, the decision may be

@@ -291,6 +291,12 @@ impl Flash {
         }
     }
 
+    /// Whether the bus of `unit` is taken, or about to be.
+    #[inline(always)]
+    pub fn bus_in_use(&self, unit: UnitId, now: Time) -> bool {
+        self.channels[usize::from(self.units[unit.index()].channel)].in_use(now.ns())
+    }
+
     /// Whether the unit must wait for its bus before it decides ([`Flash::waits_for_bus`]). If so, it is marked to decide when
     /// the bus becomes free.
     pub fn must_wait_for_bus(&mut self, unit: UnitId, now: Time) -> bool {

@@ -14,7 +14,7 @@ use flashlane_core::geometry::UnitKind;
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, Completion, Duration, Lpn, Owner, Time, UnitId};
 use flashlane_sched::catalogue::{AnswerEntry, Build, Catalogue, Recipe, SHIPPED, SchedulerEntry, schedulers};
-use flashlane_ssd::config::{Buffer, Config, FlowConfig, Precondition, Protocol};
+use flashlane_ssd::config::{Buffer, Config, Dispatch, FlowConfig, Precondition, Protocol};
 use rand_pcg::Pcg64Mcg;
 
 /// A small drive in steady state, which collects garbage all the time.
@@ -40,14 +40,22 @@ fn all_features_drive() -> Config {
     config
 }
 
+/// One flow behind a link, and nothing else that takes part: reads that find their unit idle begin at once.
+fn linked_drive() -> Config {
+    let mut config = small_gc_drive();
+    config.bus.dispatch = Dispatch::BusIdle;
+    config.front.link_latency = Duration::from_us(3);
+    config
+}
+
 fn workload(config: &Config, seed: u128, requests: usize) -> Vec<TestRequest> {
     let mix = Mix { requests, gap: 500_000, reads: 55, pages: 4, hot: 20, partial: 30, scattered: 20 };
     asks(config, &mix, &mut Pcg64Mcg::new(seed))
 }
 
-/// Runs `check` for every scheduler on both devices.
+/// Runs `check` for every scheduler on each device.
 fn each(mut check: impl FnMut(&SchedulerEntry, &Recipe, &Config, &[TestRequest])) {
-    for config in [two_priority_drive(), all_features_drive()] {
+    for config in [two_priority_drive(), all_features_drive(), linked_drive()] {
         let asks = workload(&config, 7, 2500);
         for entry in schedulers() {
             check(entry, &recipe(entry.name, &[]), &config, &asks);
