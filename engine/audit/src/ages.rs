@@ -15,7 +15,7 @@ use flashlane_core::{Lpn, PlaneId, RequestId, Sequence, UnitId};
 use flashlane_ssd::config::Config;
 
 use super::Policy;
-use super::requests::may_hold_reads;
+use super::requests::{may_hold_reads, writes_wait_for_reads};
 use super::rule::{Log, Rule};
 use super::transactions::Txn;
 
@@ -60,7 +60,7 @@ impl Ages {
         let mut ages = Ages {
             judges: false,
             knows_writes: false,
-            reads_first: config.ftl.read_modify_write || config.mapping.is_some(),
+            reads_first: writes_wait_for_reads(config),
             gathers: config.nand.one_shot_pages * config.geometry.slots > 1,
             holds_reads: may_hold_reads(config),
             fetches_entries: config.mapping.is_some(),

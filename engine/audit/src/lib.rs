@@ -47,6 +47,7 @@ mod pairs;
 mod preconditioned;
 mod reads;
 mod requests;
+mod rests;
 mod rule;
 mod serial;
 mod slc;
@@ -81,6 +82,7 @@ use pairs::Pairs;
 pub use preconditioned::Preconditioned;
 use reads::Reads;
 use requests::Requests;
+use rests::Rests;
 use rule::Log;
 pub use rule::{Rule, Verdict, Violation};
 use serial::Serial;
@@ -130,6 +132,7 @@ pub struct Auditor {
     slc: Option<Slc>,
     wordlines: Option<Wordlines>,
     padding: Option<Padding>,
+    rests: Option<Rests>,
 }
 
 /// Default number of violations kept with their messages.
@@ -177,6 +180,7 @@ impl Auditor {
             slc: Slc::new(config),
             wordlines: Wordlines::new(config),
             padding: Padding::new(config),
+            rests: Rests::new(config, pages.knows_start()),
             pages,
             log,
         }
@@ -190,6 +194,9 @@ impl Auditor {
         }
         if let Some(padding) = &mut self.padding {
             parts.iter().flatten().filter(|page| page.1).for_each(|page| padding.holds(page.0));
+        }
+        if let Some(rests) = &mut self.rests {
+            parts.iter().flatten().filter(|page| page.1).for_each(|page| rests.stored(page.0, true, false));
         }
         if let Some(serial) = &mut self.serial {
             parts.iter().enumerate().for_each(|(part, pages)| serial.holds(part, pages));
@@ -486,6 +493,11 @@ impl Auditor {
             }
             if self.requests.bytes_of_write(request).is_some() {
                 self.unstored.stored(lpn);
+            }
+            let (page, needs_none) = (self.page_bytes, self.reads_without_copy(lpn));
+            if let Some(rests) = &mut self.rests {
+                let written = self.requests.touches(request, lpn.0.into(), page, false);
+                rests.stored(lpn, written == Some(page), needs_none);
             }
         }
     }

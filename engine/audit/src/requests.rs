@@ -79,6 +79,12 @@ pub(super) fn may_hold_reads(config: &Config) -> bool {
     writes_wait && front.order == BufferOrder::Shared
 }
 
+/// Whether a program may exist without having joined a queue, because it waits for the rest of its page or for an entry of the map. In a buffer that
+/// reads rests the page waits before it has a program.
+pub(super) fn writes_wait_for_reads(config: &Config) -> bool {
+    config.ftl.read_modify_write && !config.buffer_reads_rests() || config.mapping.is_some()
+}
+
 /// A request that is submitted: its flow, operation and arrival, its pages and what it touches of them.
 pub(super) type Coming = ((FlowId, Op, Time), u32, Option<(u64, u64)>);
 

@@ -73,6 +73,9 @@ impl Auditor {
         if let Some(padding) = self.padding.as_mut().filter(|_| op == FlashOp::Program) {
             padding.queued(serial, &txn, self.log.now);
         }
+        if let Some(rests) = &mut self.rests {
+            rests.queued(serial, &txn, &mut self.log);
+        }
         self.txns.insert(serial, txn);
     }
 
@@ -225,6 +228,9 @@ impl Auditor {
         }
         if let Some(slc) = &mut self.slc {
             slc.ended(serial, &txn, &self.log);
+        }
+        if let Some(rests) = &mut self.rests {
+            rests.ended(serial, &txn);
         }
         if let Some(entries) = &mut self.entries {
             entries.ended(serial, &txn, end);

@@ -97,6 +97,9 @@ impl Auditor {
             if let Some(padding) = &mut self.padding {
                 padding.trimmed(lpn);
             }
+            if let Some(rests) = &mut self.rests {
+                rests.trimmed(lpn);
+            }
         }
         self.trims.unmapped.push(range);
         let trims = &self.trims;

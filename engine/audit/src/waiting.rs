@@ -15,6 +15,7 @@ use flashlane_ssd::config::{Config, Dispatch};
 use rustc_hash::FxHashMap;
 
 use super::Policy;
+use super::requests::writes_wait_for_reads;
 use super::rule::{Log, Rule};
 use super::transactions::Txn;
 use super::units::Units;
@@ -46,7 +47,7 @@ pub(super) struct Waiting {
 
 impl Waiting {
     pub(super) fn new(config: &Config, policy: Policy) -> Waiting {
-        let reads_first = config.ftl.read_modify_write || config.mapping.is_some();
+        let reads_first = writes_wait_for_reads(config);
         Waiting {
             eager: config.bus.dispatch == Dispatch::Eager,
             judges_writes: !reads_first && !policy.moves_take_time,

@@ -44,6 +44,8 @@ impl Value for WaitingWrites {
 enum State {
     Clean,
     Dirty,
+    /// Dirty, but written in part, and the rest of it is being read.
+    Partial,
     /// Dirty, and chosen for a wordline that is not full yet.
     Gathered,
     /// Being written to the flash; `again` when it was overwritten meanwhile.
@@ -52,7 +54,7 @@ enum State {
     },
 }
 
-/// The lists of a part: clean pages and dirty ones in the order of their use, and those that leave in any order.
+/// The lists of a part: clean pages and dirty ones in the order of their use, and those that leave or lack their rest in any order.
 const LISTS: usize = 3;
 
 impl State {
@@ -62,7 +64,7 @@ impl State {
         match self {
             State::Clean => 0,
             State::Dirty => 1,
-            State::Gathered | State::Flushing { .. } => 2,
+            State::Partial | State::Gathered | State::Flushing { .. } => 2,
         }
     }
 
@@ -70,7 +72,7 @@ impl State {
     fn programs_needed(self) -> u32 {
         match self {
             State::Clean => 0,
-            State::Dirty | State::Gathered | State::Flushing { again: false } => 1,
+            State::Dirty | State::Partial | State::Gathered | State::Flushing { again: false } => 1,
             State::Flushing { again: true } => 2,
         }
     }
@@ -101,6 +103,7 @@ struct Part {
     capacity: u32,
     used: u32,
     dirty: u32,
+    /// Pages that are gathered, or lack their rest.
     gathered: u32,
     flushing: u32,
     /// Writes that wait for space, and reads behind them.
@@ -217,7 +220,8 @@ impl Buffer {
             let mut entries: Vec<&Entry> = (0..LISTS).flat_map(|list| self.listed(part, list)).collect();
             entries.sort_by_key(|entry| entry.last_use);
             let page = |entry: &Entry| {
-                debug_assert!(!matches!(entry.state, State::Flushing { .. }), "a page is on its way");
+                let is_under_way = matches!(entry.state, State::Partial | State::Flushing { .. });
+                debug_assert!(!is_under_way, "a page is on its way");
                 (entry.lpn.0, entry.state != State::Clean)
             };
             entries.into_iter().map(page).collect()
@@ -275,7 +279,7 @@ impl Buffer {
             let Entry { state: before, part, .. } = self.entries[entry.index()];
             let state = match before {
                 State::Clean | State::Dirty => State::Dirty,
-                State::Gathered => State::Gathered,
+                State::Partial | State::Gathered => before,
                 State::Flushing { .. } => State::Flushing { again: true },
             };
             self.parts[part as usize].dirty += u32::from(before == State::Clean);
@@ -386,7 +390,7 @@ impl Buffer {
     }
 
     /// The next page of `flow`'s part to write out: the least recently used dirty page. `None` if nothing needs to be written out. Pages that are
-    /// gathered to a wordline are neither dirty here nor under way.
+    /// gathered to a wordline or lack their rest are neither dirty here nor under way.
     pub(crate) fn next_flush(&mut self, flow: FlowId) -> Option<Lpn> {
         if !self.must_flush(flow) {
             return None;
@@ -419,13 +423,23 @@ impl Buffer {
         self.change_state(e, State::Flushing { again: false });
     }
 
-    /// A page is no longer gathered, but dirty.
-    pub(crate) fn leaves_wordline(&mut self, lpn: Lpn) {
+    /// A page is no longer gathered, or lacks its rest no longer: it is dirty like others.
+    pub(crate) fn is_dirty_again(&mut self, lpn: Lpn) {
         let e = self.index.get(lpn);
         let part = &mut self.parts[self.entries[e.index()].part as usize];
         part.gathered -= 1;
         part.dirty += 1;
         self.change_state(e, State::Dirty);
+    }
+
+    /// A dirty page lacks its rest, which is read from now on: it is not written out before [`Buffer::is_dirty_again`].
+    pub(crate) fn lacks_rest(&mut self, lpn: Lpn) {
+        let e = self.index.get(lpn);
+        debug_assert_eq!(self.entries[e.index()].state, State::Dirty);
+        let part = &mut self.parts[self.entries[e.index()].part as usize];
+        part.dirty -= 1;
+        part.gathered += 1;
+        self.change_state(e, State::Partial);
     }
 
     /// Begins to write a page out if it is dirty and no program of it is under way. Returns the flow for whose part that is: `flow`, where
@@ -476,7 +490,7 @@ impl Buffer {
         match state {
             State::Clean => {}
             State::Dirty => counts.dirty -= 1,
-            State::Gathered => counts.gathered -= 1,
+            State::Partial | State::Gathered => counts.gathered -= 1,
             State::Flushing { .. } if program_dropped => counts.flushing -= 1,
             State::Flushing { .. } => {
                 counts.used += 1;

@@ -67,7 +67,7 @@ pub struct Ftl {
     pub order: AllocationOrder,
     /// Logical pages the host may address.
     pub logical_pages: u32,
-    /// A write of part of a page reads the page first.
+    /// A write of part of a page reads the page first, also in a write-back buffer that merges writes.
     pub read_modify_write: bool,
     /// The free block with the fewest erases is taken first; otherwise the one that was erased first.
     pub wear_aware: bool,
@@ -240,6 +240,14 @@ impl Config {
             Rounding::Exact => (2 * bytes * 1000 + width * rate) / (2 * width * rate),
             Rounding::MqSim => bytes.div_ceil(2 * width) * (2000 / rate),
         })
+    }
+
+    /// Whether pages that writes cover in part are read before they leave the buffer.
+    pub fn buffer_reads_rests(&self) -> bool {
+        let merges = |buffer: &Buffer| buffer.write_back && buffer.merge_writes;
+        self.ftl.read_modify_write
+            && self.front.service == Service::Parallel
+            && self.buffer.as_ref().is_some_and(merges)
     }
 
     /// Bytes of a whole page on the bus.

@@ -30,6 +30,8 @@ impl Footprint {
 const BLOCK: u64 = 40;
 /// Bytes of a page of the buffer: an entry, a number in the list of free ones, and a table that is an eighth to a quarter full.
 const BUFFER_PAGE: u64 = 92;
+/// Bytes of a page of the buffer whose rest is being read, in an ordered map.
+const REST: u64 = 24;
 /// Whatever else is small.
 const FIXED_BYTES: u64 = 2 << 20;
 
@@ -53,7 +55,8 @@ impl Config {
         // A bit for each page that is valid; of one plane two times as many again, and half of them, for the first state.
         let by_block = blocks * BLOCK + pages / 8 + pages * 5 / 16 / planes + planes * 520;
         let written = written_groups_bytes(self.stored_pages());
-        let buffer = self.buffer.as_ref().map_or(0, |buffer| u64::from(buffer.pages) * BUFFER_PAGE);
+        let rest = if self.buffer_reads_rests() { REST } else { 0 };
+        let buffer = self.buffer.as_ref().map_or(0, |buffer| u64::from(buffer.pages) * (BUFFER_PAGE + rest));
         // A queue for each unit, direction and priority, with a list for each plane and flow.
         let queues = units * 2 * u64::from(self.priorities);
         let by_queue = queues * (24 * u64::from(g.planes_per_unit()) + 64 * flows + 17) + units * (256 * flows + 1024);

@@ -50,8 +50,8 @@ pub(super) enum Need {
     Buffer,
     /// One in which writes are done.
     WriteBack,
-    /// None of these: writes are done in the flash.
-    WriteThrough,
+    /// None in which writes are done and not merged.
+    MergedWrites,
     /// Commands that take the controller time.
     CommandTimes,
     /// Commands served one at a time.
@@ -294,8 +294,9 @@ section! {
         /// which then share every program and erase. Needs `nand.multi_plane`, `bus.plane_gap_ns = 0` and a buffer as `unit_bytes` does. A block has at
         /// most 65,535 logical pages.
         superblock: Word<Superblock> = Word(Superblock::Plane) => PlanesOfADie;
-        /// A write of part of a logical page reads the page first. A buffer with `write_back` programs it whole, and reads nothing.
-        read_modify_write: bool => WriteThrough;
+        /// A write of part of a logical page reads the page first; with `write_back` before it leaves the buffer, without `merge_writes` not at
+        /// all.
+        read_modify_write: bool => MergedWrites, ParallelService;
         /// Free blocks are used least worn first; if false, in the order in which they were freed.
         wear_aware: bool;
         /// Time of a trim or of write zeroes, ns. Default 0.

@@ -118,10 +118,12 @@ const RULES: &[Rule] = &[
         with: "device.buffer.write_back = true",
     },
     Rule {
-        need: Need::WriteThrough,
-        switches: &["buffer.pages", "buffer.write_back"],
-        is_met: |device| device.buffer.pages.unwrap_or(0) == 0 || device.buffer.write_back != Some(true),
-        with: "device.buffer.write_back = false",
+        need: Need::MergedWrites,
+        switches: &["buffer.pages", "buffer.write_back", "buffer.merge_writes"],
+        is_met: |Device { buffer, .. }| {
+            buffer.pages.unwrap_or(0) == 0 || buffer.write_back != Some(true) || buffer.merge_writes != Some(false)
+        },
+        with: "device.buffer.merge_writes = true",
     },
     Rule {
         need: Need::CommandTimes,

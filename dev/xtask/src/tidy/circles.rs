@@ -134,11 +134,12 @@ fn circles<'a>(needs: &Needs<'a>) -> Vec<Vec<&'a str>> {
 const DEVICE: &str = "engine/ssd/src/device/";
 
 /// The files with methods of `Device`, from the lowest layer to the caller's side. Files of a layer do not call one another.
-const LAYERS: [&[&str]; 11] = [
+const LAYERS: [&[&str]; 12] = [
     &["effects", "timers", "followers"],
     &["page_order"],
     &["binding"],
     &["write_back", "translation", "wordlines", "durability"],
+    &["rests"],
     &["programs", "serial"],
     &["trim"],
     &["pages"],

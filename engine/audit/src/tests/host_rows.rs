@@ -309,6 +309,15 @@ pub fn writes_and_reads() -> Vec<Breach> {
             c.leave_out(0, ended);
             c.leave_out(0, queued);
         }),
+        (Rule::RestFirst, buffered_part(), |c| {
+            // Its read ends after the program has joined its queue.
+            c.change(0, |e| matches!(e, Event::Queued { txn: 1, .. }), |s| s.at = Time::from_ns(3_000));
+        }),
+        (Rule::RestFirst, buffered_part(), |c| {
+            let at = c.events.last().expect("events").at.ns();
+            rest_of(c, at, 9, 7);
+            c.read(at, 9, 9, 0, 1, 0);
+        }),
         // The younger write of two is never programmed.
         (Rule::ReadNewest, buffered_twice(), |c| {
             c.leave_out_command(1);

@@ -4,7 +4,7 @@ use flashlane_core::decide::{Estimate, GcMode, SuspendPoints};
 use flashlane_core::event::{End, EntryAt, Event};
 use flashlane_core::request::Op;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Duration, Lpn, PlaneId, RequestId, UnitId};
+use flashlane_core::{Duration, Lpn, Owner, PlaneId, RequestId, UnitId};
 use flashlane_ssd::config::{Buffer, BufferOrder, Mapping};
 
 use super::case::*;
@@ -353,6 +353,32 @@ pub fn buffered() -> Case {
     case.queue(2_000, 1, Requester::Buffer, FlashOp::Program, 0, 0);
     case.program(2_000, 1, 0, 0, (0, 0));
     case
+}
+
+/// A part of page 0 was stored in the buffer, and its program follows the read of the rest.
+pub fn buffered_part() -> Case {
+    let mut case = Case::new();
+    case.config.buffer = Some(Buffer { read_allocate: false, ..MERGING });
+    case.config.ftl.read_modify_write = true;
+    case.submit(0, 1, Op::Write, 1);
+    if let Event::Submitted { extent, .. } = &mut case.events[0].event {
+        *extent = Some((512, 512));
+    }
+    case.push(0, Event::PageFromMemory { request: RequestId(1), lpn: Lpn(0) });
+    rest_of(&mut case, 0, 2, 0);
+    let read = case.read(0, 2, 0, 0, 0, 0);
+    case.complete(1_000, 1);
+    case.queue(read, 1, Requester::Buffer, FlashOp::Program, 0, 0);
+    case.program(read, 1, 1, 0, (0, 0));
+    case
+}
+
+/// The read of the rest of a page joins its queue.
+pub fn rest_of(case: &mut Case, at: u64, txn: u64, lpn: u32) {
+    case.queue(at, txn, Requester::Buffer, FlashOp::Read, lpn, 0);
+    if let Some(Event::Queued { owner, .. }) = case.events.last_mut().map(|stamped| &mut stamped.event) {
+        *owner = Owner::User;
+    }
 }
 
 /// Write 2 waits for space in the buffer, and a read of its page is served from memory or, as is wrong, by the flash.

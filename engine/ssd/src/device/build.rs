@@ -11,6 +11,7 @@ use super::Device;
 use super::durability::Durability;
 use super::migration::Migrations;
 use super::page_order::PageOrder;
+use super::rests::Rests;
 use super::serial::Serial;
 use super::slack::Slack;
 use super::transactions::Transactions;
@@ -72,6 +73,7 @@ impl Device {
             migrations: Migrations::default(),
             translation: Translation::of(config),
             durability: Durability::of(config),
+            rests: Rests::of(config),
             serial: Serial::of(config),
             unmap: config.unmap,
             began_used: used.is_some(),

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use flashlane_core::board::ActiveRequest;
 use flashlane_core::transaction::{FlashOp, Stage, Transaction, tag};
-use flashlane_core::{Board, Lpn, Op, Owner, RequestId, TxnId};
+use flashlane_core::{Board, FlowId, Lpn, Op, Owner, RequestId, TxnId};
 
 use super::Device;
 use super::effects::{Effect, Why, WriteOut};
@@ -222,9 +222,16 @@ impl Device {
         durability.log_page(BufferedPage::Durable { lpn, program: number(serial) });
         let (done, others) = durability.programmed(lpn);
         done.into_iter().for_each(|slot| self.page_waited_for(slot));
+        if others {
+            self.is_written_out_if_awaited(lpn, flow);
+        }
+    }
+
+    /// If something in the device waits for a page, that is written out next.
+    pub(super) fn is_written_out_if_awaited(&mut self, lpn: Lpn, flow: FlowId) {
         let in_device = |waits: &Waits| is_in_device(&self.state.board.requests[waits.slot as usize]);
-        let durability = self.durability.as_ref().and_then(|durability| durability.pages.get(&lpn));
-        if others && durability.is_some_and(|all| all.iter().any(in_device)) {
+        let waiting = self.durability.as_ref().and_then(|durability| durability.pages.get(&lpn));
+        if waiting.is_some_and(|all| all.iter().any(in_device)) {
             let (why, awaited_by) = (Why::Awaited, RequestSlot::MAX);
             self.effects.push(Effect::WriteOut(WriteOut { lpn, flow, why, awaited_by }));
         }

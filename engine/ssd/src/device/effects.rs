@@ -56,6 +56,8 @@ pub(super) enum Why {
     Renewed,
     /// Something waits for the page, which may have a program already.
     Awaited,
+    /// It was written in part, and its rest must be read first; or it was written whole while its rest was being read.
+    InPart,
 }
 
 impl Device {

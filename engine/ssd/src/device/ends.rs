@@ -5,6 +5,7 @@ use flashlane_core::transaction::{FlashOp, held};
 use flashlane_core::{Owner, Transaction, TxnId};
 
 use super::Device;
+use crate::frontend::RequestSlot;
 
 impl Device {
     /// Ends a transaction that the flash has finished.
@@ -32,6 +33,7 @@ impl Device {
             (_, FlashOp::Read) if on_completion.is_some() => {
                 self.transactions.release(on_completion, held::REST, &mut self.policy, &mut self.state);
             }
+            (_, FlashOp::Read) if request == RequestSlot::MAX => self.rest_was_read(id, lpn),
             (_, FlashOp::Read) => {
                 // What it read may be older than what the host has written since.
                 if let Some(buffer) = self.buffer.as_mut().filter(|_| !read_older) {

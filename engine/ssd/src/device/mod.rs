@@ -8,7 +8,7 @@
 //!
 //! Methods of the device lie in layers and call down only (`xtask tidy` has the list). From below: the queues ([`transactions`], [`followers`],
 //! [`overtaking`], [`slack`], [`migration`]); [`page_order`]; [`binding`]; side by side, none knowing another, [`write_back`], [`translation`],
-//! [`wordlines`] and [`durability`]; [`programs`] of what these hold; requests, in [`trim`] and [`pages`]; [`scheduling`] and [`ends`]; the loop.
+//! [`wordlines`] and [`durability`]; [`rests`] of pages; [`programs`] of what these hold; requests, in [`trim`] and [`pages`]; [`scheduling`] and [`ends`]; the loop.
 //! What must go up is an [`Effect`] on a stack, which the loop empties after each step.
 //!
 //! Events of one instant happen in the order of R-ORDER (model 0.3): completions and timers, then arrivals, then
@@ -31,6 +31,7 @@ mod overtaking;
 mod page_order;
 mod pages;
 mod programs;
+mod rests;
 mod scheduling;
 mod serial;
 mod slack;
@@ -65,6 +66,7 @@ use durability::Durability;
 use effects::Effect;
 use migration::Migrations;
 use page_order::PageOrder;
+use rests::Rests;
 use serial::Serial;
 use slack::Slack;
 pub use totals::{EraseCounts, MappingTotals, Programs, SlcTotals, Totals};
@@ -101,6 +103,8 @@ pub struct Device {
     wordlines: Option<Wordlines>,
     /// What waits for programs of the buffer, if that loses dirty pages with the power.
     durability: Option<Durability>,
+    /// Pages of the buffer that lack their rest, if some may.
+    rests: Option<Rests>,
     /// Serial service, if commands are served so.
     serial: Option<Serial>,
     /// What trims take.

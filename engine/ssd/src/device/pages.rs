@@ -193,13 +193,14 @@ impl Device {
         let all = translation.take_waiters(id);
         let slot_of = |waiter: &Waiter| match waiter.waits {
             Waits::Read { slot, .. } => Some(slot),
-            Waits::Program(_) => None,
+            Waits::Program(_) | Waits::Rest => None,
         };
         for waiters in all.chunk_by(|a, b| slot_of(a).is_some() && slot_of(a) == slot_of(b)) {
             waiters.iter().for_each(|waiter| self.entry_arrived(waiter.lpn, waiter.flow));
             match waiters[0].waits {
                 Waits::Read { slot, .. } => self.read_pages_late(slot, waiters),
                 Waits::Program(id) => self.entry_of_program_arrived(id),
+                Waits::Rest => self.read_rest_of_page(waiters[0].lpn),
             }
         }
         if let Some(translation) = &mut self.translation {

@@ -1,5 +1,5 @@
 //! Programs of pages of the buffer and of translation pages, from the decision that a page is written out to the queue of its plane: by itself
-//! or in a wordline, perhaps once its entry of the map is in memory. And writes that wait for an entry or for the rest of their page.
+//! or in a wordline, perhaps once its entry of the map is in memory. And writes that wait for an entry.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -27,6 +27,7 @@ impl Device {
                 self.program_at(plane, lpn, flow);
                 return self.program_renewed(lpn, is_awaited.then_some(awaited_by));
             }
+            Why::InPart => self.looks_for_rest(lpn, flow),
             Why::Awaited => {}
         }
         if is_awaited {
@@ -270,20 +271,6 @@ impl Device {
 // What a write waits for before it joins its queue.
 
 impl Device {
-    /// Reads the rest of the page of a program that is held for that.
-    #[inline(always)]
-    pub(super) fn read_rest(&mut self, program: TxnId) {
-        let Transaction { lpn, flow, bytes, .. } = *self.state.board.txn(program);
-        let from = self.ftl.map.plane_of(lpn);
-        let no_request = RequestSlot::MAX;
-        let read = create(no_request, flow, Owner::User, FlashOp::Read, lpn, from, bytes, &mut self.state);
-        self.state.board.txn_mut(read).on_completion = program;
-        self.transactions.partial_reads += 1;
-        self.page_order.add_read(lpn, read);
-        self.transactions.overtaking.joins_late();
-        self.transactions.enqueue(read, &mut self.policy, &mut self.state);
-    }
-
     /// The entry that a program was held for has arrived: the rest of its page may be read, and its wordline may be complete.
     pub(super) fn entry_of_program_arrived(&mut self, id: TxnId) {
         let Transaction { held: reasons, tag, .. } = *self.state.board.txn(id);

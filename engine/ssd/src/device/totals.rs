@@ -1,9 +1,11 @@
 //! Totals of a run, for summaries.
 
 use flashlane_core::board::UnitCounters;
-use flashlane_core::{Duration, Time};
+use flashlane_core::transaction::{FlashOp, Stage, Transaction};
+use flashlane_core::{Duration, Owner, Time};
 
 use super::Device;
+use crate::frontend::RequestSlot;
 
 /// What a device has done since it was built: counters, each a figure of the results.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -60,7 +62,7 @@ pub struct Totals {
     pub advanced_commands: [u64; 2],
     /// User transactions that were members of them: reads, programs.
     pub advanced: [u64; 2],
-    /// Reads of read-modify-write: they read the rest of a page that is written in part.
+    /// Of the user's reads that were dispatched, those of read-modify-write: they read the rest of a page that is written in part.
     pub partial_reads: u64,
     /// User transactions dispatched: reads, programs.
     pub user: [u64; 2],
@@ -289,7 +291,7 @@ impl Device {
             pauses: unit_counters().map(|c| c.pauses).sum(),
             retries: self.flash.retries(),
             advanced_commands: pair(|c| c.advanced_commands),
-            partial_reads: self.transactions.partial_reads,
+            partial_reads: self.partial_reads_begun(),
             advanced: pair(|c| c.advanced),
             user: pair(|c| c.user),
             unit_busy: self.flash.unit_busy(&self.state.board).collect(),
@@ -298,5 +300,15 @@ impl Device {
             erase_counts: EraseCounts::default(),
             blocks: 0,
         }
+    }
+
+    /// Reads of the rest of a page that have been dispatched.
+    fn partial_reads_begun(&self) -> u64 {
+        let waits = |txn: &&Transaction| {
+            let is_rest = (txn.op, txn.owner, txn.request) == (FlashOp::Read, Owner::User, RequestSlot::MAX);
+            is_rest && txn.stage == Stage::Waiting
+        };
+        let created = self.transactions.partial_reads;
+        created - if created > 0 { self.state.board.txns.iter().filter(waits).count() as u64 } else { 0 }
     }
 }

@@ -29,6 +29,8 @@ pub(super) enum Waits {
     Read { slot: RequestSlot, page: u32, age: u64 },
     /// A program.
     Program(TxnId),
+    /// The read of the rest of a page in the buffer.
+    Rest,
 }
 
 /// Something that waits for the entry of a logical page.
@@ -150,7 +152,7 @@ impl Device {
 
     /// Looks up the entry of `lpn` for `flow`. Returns whether it must be fetched first; what waits for it goes on when it has arrived.
     #[inline(never)]
-    fn look_up_entry(&mut self, lpn: Lpn, flow: FlowId, waits: Waits) -> bool {
+    pub(super) fn look_up_entry(&mut self, lpn: Lpn, flow: FlowId, waits: Waits) -> bool {
         let (Some(cache), Some(translation)) = (&mut self.ftl.cache, &mut self.translation) else { return false };
         let waiter = Waiter { waits, lpn, flow };
         let page = cache.page_of(lpn);

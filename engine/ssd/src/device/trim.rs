@@ -52,6 +52,7 @@ impl Device {
         if let Some(wordlines) = &mut self.wordlines {
             wordlines.forget(lpn);
         }
+        self.rests.iter_mut().for_each(|rests| _ = rests.forget(lpn));
         if let Some(buffer) = self.buffer.as_mut().filter(|buffer| buffer.merges)
             && buffer.trim(lpn, program_dropped)
         {

@@ -355,7 +355,7 @@ impl Device {
         for &(lpn, flow, _) in old.lists.iter().flat_map(|list| &list.pages) {
             match (&mut self.ftl.cache, &mut self.buffer) {
                 (Some(cache), _) if old.of_map.contains(&lpn) => cache.write_again(lpn, flow),
-                (_, Some(buffer)) => buffer.leaves_wordline(lpn),
+                (_, Some(buffer)) => buffer.is_dirty_again(lpn),
                 _ => {}
             }
         }

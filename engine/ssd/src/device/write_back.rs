@@ -33,7 +33,7 @@ impl Device {
                 cursor += 1;
                 continue;
             }
-            let put = self.store(slot, lpn, flow);
+            let put = self.store(slot, cursor, lpn, flow);
             if matches!(put, Put::NoSpace) {
                 break;
             }
@@ -81,10 +81,10 @@ impl Device {
         }
     }
 
-    /// Writes a page of a request into the buffer, if it has space. A program of the page that still waits may be dropped for a
+    /// Writes a request's page of this number into the buffer, if it has space. A program of the page that still waits may be dropped for a
     /// younger one.
     #[inline(always)]
-    fn store(&mut self, slot: RequestSlot, lpn: Lpn, flow: FlowId) -> Put {
+    fn store(&mut self, slot: RequestSlot, number: u32, lpn: Lpn, flow: FlowId) -> Put {
         if self.buffer.as_ref().is_some_and(|buffer| !buffer.may_enter(flow, self.state.board.now)) {
             return Put::NoSpace;
         }
@@ -97,6 +97,7 @@ impl Device {
         let awaited_by = if fua { slot } else { RequestSlot::MAX };
         let buffer = self.buffer.as_mut().expect("only called with a buffer");
         if buffer.merges {
+            let is_held = self.rests.is_some() && buffer.contains(lpn);
             if replaces {
                 // The page stays in the part of the buffer that it is in.
                 buffer.renew(lpn);
@@ -104,9 +105,14 @@ impl Device {
                 return Put::NoSpace;
             }
             self.page_stored(slot, lpn, flow, old);
-            let why = if replaces { Why::Renewed } else { Why::Awaited };
+            let in_part = self.rests.is_some() && self.changes_rest(slot, number, lpn, is_held);
+            let why = match (replaces, in_part) {
+                (true, _) => Why::Renewed,
+                (_, true) => Why::InPart,
+                _ => Why::Awaited,
+            };
             let page = WriteOut { lpn, flow: owner, why, awaited_by };
-            return if replaces || fua { Put::WritesOut(page) } else { Put::Stored };
+            return if replaces || fua || in_part { Put::WritesOut(page) } else { Put::Stored };
         }
         let keeps_page = replaces && buffer.share_part(owner, flow);
         if !keeps_page && buffer.take(flow) == Stored::Full {
@@ -117,6 +123,31 @@ impl Device {
         }
         self.page_stored(slot, lpn, flow, old);
         Put::WritesOut(WriteOut { lpn, flow, why: Why::EachWrite, awaited_by })
+    }
+
+    /// A page of a write was stored, of which the buffer had a version before if `is_held`. Returns whether it lacks its rest since, or lacks it
+    /// no longer because it was written whole.
+    #[cold]
+    fn changes_rest(&mut self, slot: RequestSlot, number: u32, lpn: Lpn, is_held: bool) -> bool {
+        let page_bytes = self.transactions.page_bytes;
+        let request = &self.state.board.requests[slot as usize];
+        let (flow, is_whole) = (request.flow, request.bytes_of(number, page_bytes) == page_bytes);
+        let has_data = self.has_data(lpn);
+        let (Some(rests), Some(buffer)) = (&mut self.rests, &mut self.buffer) else { return false };
+        if is_whole {
+            let Some(flow) = rests.forget(lpn) else { return false };
+            buffer.is_dirty_again(lpn);
+            if buffer.must_flush(flow) {
+                self.effects.push(Effect::FlushPart(flow));
+            }
+            return true;
+        }
+        let lacks = !is_held && has_data;
+        if lacks {
+            rests.add(lpn, flow);
+            buffer.lacks_rest(lpn);
+        }
+        lacks
     }
 
     /// A page of a write of `flow` is in the buffer; `youngest` is the youngest write of the page before that has not ended.

@@ -174,11 +174,11 @@ const CASES: &[Case] = &[
     },
     Case {
         preset: "cosmos-openssd",
-        is_refused: true,
+        is_refused: false,
         keys: &["ftl.read_modify_write = true"],
-        off: "buffer.write_back = true",
-        on: "buffer.write_back = false",
-        with: "device.buffer.write_back = false",
+        off: "buffer.merge_writes = false",
+        on: "buffer.merge_writes = true",
+        with: "device.buffer.merge_writes = true",
     },
     Case {
         preset: "flin-isca18",
@@ -244,6 +244,7 @@ const CASES: &[Case] = &[
             "bus.dispatch = \"bus-idle\"",
             "gc.victim = \"fifo\"",
             "gc.separate_frontier = false",
+            "ftl.read_modify_write = true",
             "precondition.state = \"filled\"",
             "front.read_queue_capacity = 9",
             "front.write_queue_capacity = 9",

@@ -32,7 +32,16 @@ fn on_device_under(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Ve
         let (now, list) = (Time::from_ns(ask.at), ask.pages.iter().copied().map(Lpn).collect::<Vec<_>>());
         device.advance(now);
         let (id, flow) = (RequestId(id as u64), FlowId(ask.flow as u16));
-        let extent = if ask.op == Op::Flush { Extent::Bytes { offset: 0, length: 0 } } else { Extent::Pages(&list) };
+        let extent = match ask.op {
+            Op::Flush => Extent::Bytes { offset: 0, length: 0 },
+            // The first or the last bytes of the page.
+            _ if ask.is_part => {
+                let (page, length) = (u64::from(config.geometry.page_bytes), 512);
+                let skip = if id.0.is_multiple_of(2) { 0 } else { page - length };
+                Extent::Bytes { offset: u64::from(ask.pages[0]) * page + skip, length }
+            }
+            _ => Extent::Pages(&list),
+        };
         device
             .submit(now, &Request { id, flow, op: ask.op, fua: ask.fua, arrival: now, extent })
             .expect("within the drive");
@@ -45,39 +54,54 @@ fn on_device_under(config: &Config, recipe: &Recipe, asks: &[TestRequest]) -> Ve
 
 #[test]
 fn the_buffer_against_a_plain_one() {
-    against_a_plain_one(77, [0, 0], BufferOrder::ByKind, 0);
+    against_a_plain_one(77, [0, 0, 0], BufferOrder::ByKind, 0);
 }
 
 #[test]
 fn the_buffer_with_trims_against_a_plain_one() {
     for (seed, trims) in [(78, 5), (79, 30)] {
-        against_a_plain_one(seed, [trims, 0], BufferOrder::ByKind, 0);
+        against_a_plain_one(seed, [trims, 0, 0], BufferOrder::ByKind, 0);
     }
 }
 
 #[test]
 fn the_buffer_with_flushes_and_fua_against_a_plain_one() {
-    for (seed, shares) in [(80, [0, 5]), (81, [0, 30]), (82, [10, 20])] {
+    for (seed, shares) in [(80, [0, 5, 0]), (81, [0, 30, 0]), (82, [10, 20, 0])] {
         against_a_plain_one(seed, shares, BufferOrder::ByKind, 0);
     }
 }
 
 #[test]
 fn reads_behind_writes_without_space_against_a_plain_one() {
-    for (seed, shares) in [(83, [0, 0]), (84, [20, 0]), (85, [10, 20])] {
+    for (seed, shares) in [(83, [0, 0, 0]), (84, [20, 0, 0]), (85, [10, 20, 0])] {
         against_a_plain_one(seed, shares, BufferOrder::Shared, 0);
     }
 }
 
 #[test]
 fn writes_that_enter_at_a_pace_against_a_plain_one() {
-    for (seed, shares, order) in [(86, [0, 0], BufferOrder::ByKind), (87, [10, 20], BufferOrder::Shared)] {
+    for (seed, shares, order) in [(86, [0, 0, 0], BufferOrder::ByKind), (87, [10, 20, 0], BufferOrder::Shared)] {
         against_a_plain_one(seed, shares, order, 30_000);
     }
 }
 
+#[test]
+fn parts_of_pages_against_a_plain_one() {
+    let (by_kind, shared) = (BufferOrder::ByKind, BufferOrder::Shared);
+    for (seed, shares, order, paces) in [
+        (88, [0, 0, 50], by_kind, 0),
+        (89, [20, 0, 80], by_kind, 0),
+        (90, [0, 20, 50], by_kind, 0),
+        (91, [10, 20, 50], shared, 0),
+        (92, [10, 10, 50], by_kind, 30_000),
+    ] {
+        against_a_plain_one(seed, shares, order, paces);
+    }
+}
+
 /// Random requests, of which `trims` percent are trims and `flushes` percent flushes or writes with FUA, with paces drawn below `paces` ns (0: none).
-fn against_a_plain_one(seed: u128, [trims, flushes]: [u64; 2], order: BufferOrder, paces: u64) {
+/// Of the writes `parts` percent are of a part of a page.
+fn against_a_plain_one(seed: u128, [trims, flushes, parts]: [u64; 3], order: BufferOrder, paces: u64) {
     let mut rng = Pcg64Mcg::new(seed);
     let mut of = |below: u64| rng.next_u64() % below;
     for case in 0..600 {
@@ -97,6 +121,7 @@ fn against_a_plain_one(seed: u128, [trims, flushes]: [u64; 2], order: BufferOrde
         };
         let mut config = config(buffer.clone(), flows);
         config.front.order = order;
+        config.ftl.read_modify_write = parts > 0 && write_back;
         if trims > 0 {
             let [command, page] = [of(3) * 1_000, of(3) * 100].map(Duration::from_ns);
             let reads = if of(2) > 0 { UnmappedReads::Memory } else { UnmappedReads::Flash };
@@ -114,9 +139,11 @@ fn against_a_plain_one(seed: u128, [trims, flushes]: [u64; 2], order: BufferOrde
                     read if read < reads => Op::Read,
                     _ => Op::Write,
                 };
-                let pages = (0..1 + of(3)).map(|_| (1_000 * flow as u64 + of(span)) as u32).collect();
+                let is_part = parts > 0 && write_back && op == Op::Write && of(100) < parts;
+                let count = if is_part { 1 } else { 1 + of(3) };
+                let pages = (0..count).map(|_| (1_000 * flow as u64 + of(span)) as u32).collect();
                 let fua = flushes > 0 && op == Op::Write && of(100) < flushes;
-                TestRequest { at, flow, op, fua, pages: if op == Op::Flush { Vec::new() } else { pages } }
+                TestRequest { at, flow, op, fua, is_part, pages: if op == Op::Flush { Vec::new() } else { pages } }
             })
             .collect();
         let (plain, real) = (Model::new(&config, &asks).run(), on_device(&config, &asks));
@@ -126,7 +153,7 @@ fn against_a_plain_one(seed: u128, [trims, flushes]: [u64; 2], order: BufferOrde
 }
 
 fn write(at: u64, page: u32) -> TestRequest {
-    TestRequest { at, flow: 0, op: Op::Write, fua: false, pages: vec![page] }
+    TestRequest { at, flow: 0, op: Op::Write, fua: false, is_part: false, pages: vec![page] }
 }
 
 /// A write that waits for space is not overtaken by one whose page is in the buffer already.
@@ -195,12 +222,13 @@ fn stored(each: u32, merge_writes: bool, lines: &[(u64, usize, &[u32])]) -> Vec<
     let flows = 1 + lines.iter().map(|line| line.1).max().expect("some");
     let pages = each * flows as u32;
     let buffer = Buffer { per_flow: true, merge_writes, ..Buffer::plain(pages, 0) };
-    let read = TestRequest { at: 0, flow: 0, op: Op::Read, fua: false, pages: vec![9] };
+    let read = TestRequest { at: 0, flow: 0, op: Op::Read, fua: false, is_part: false, pages: vec![9] };
     let write = |&(at, flow, pages): &(u64, usize, &[u32])| TestRequest {
         at,
         flow,
         op: Op::Write,
         fua: false,
+        is_part: false,
         pages: pages.to_vec(),
     };
     let asks: Vec<TestRequest> = [read].into_iter().chain(lines.iter().map(write)).collect();

@@ -20,6 +20,8 @@ pub struct TestRequest {
     pub flow: usize,
     pub op: Op,
     pub fua: bool,
+    /// A write of a part of its one page, the rest of which is read before that leaves the buffer.
+    pub is_part: bool,
     pub pages: Vec<u32>,
 }
 
@@ -27,6 +29,7 @@ pub struct TestRequest {
 enum State {
     Clean,
     Dirty,
+    Partial,
     Flushing { again: bool },
 }
 
@@ -37,7 +40,7 @@ struct Entry {
     state: State,
 }
 
-/// An operation of the chip: a page read or written for a request, or written for the buffer. A trim may come before it ends: of a read
+/// An operation of the chip: a page read or written for a request, or for the buffer. A trim may come before it ends: of a read
 /// the data is old then, of a program nobody knows the page any more.
 #[derive(Clone, Copy, Debug)]
 struct Job {
@@ -54,6 +57,10 @@ enum Kind {
     },
     Write {
         request: usize,
+    },
+    /// Of the rest of a page in the buffer.
+    Rest {
+        flow: usize,
     },
     /// Of this version of the page.
     Flush {
@@ -174,9 +181,29 @@ impl<'a> Model<'a> {
         let entry = self.entries.last_mut().expect("just put there");
         entry.state = match entry.state {
             State::Flushing { .. } => State::Flushing { again: true },
+            State::Partial => State::Partial,
             _ => State::Dirty,
         };
         true
+    }
+
+    /// A write has stored a page, which was `held` before: it may lack its rest, or do so no longer.
+    fn look_for_rest(&mut self, request: usize, lpn: u32, held: bool) {
+        let TestRequest { flow, is_part, .. } = self.asks[request];
+        let has_data = self.unmap.reads == UnmappedReads::Flash || self.mapped.contains(&lpn);
+        let entry = self.entries.last_mut().expect("just stored");
+        if is_part && !held && has_data {
+            entry.state = State::Partial;
+            self.jobs.push_back(Job { kind: Kind::Rest { flow }, lpn, trimmed: false });
+        } else if !is_part && entry.state == State::Partial {
+            entry.state = State::Dirty;
+            let running = self.busy.as_mut().map(|(_, job)| job);
+            let reads = |job: &&mut Job| job.lpn == lpn && matches!(job.kind, Kind::Rest { .. });
+            self.jobs.iter_mut().chain(running).filter(reads).for_each(|job| job.trimmed = true);
+            if self.waits.iter().any(|one| one.lpn == lpn) {
+                self.write_out(lpn, flow);
+            }
+        }
     }
 
     /// Stores as many as possible of a write's pages, in order; returns the others.
@@ -184,12 +211,18 @@ impl<'a> Model<'a> {
         let TestRequest { flow, fua, .. } = self.asks[request];
         let waits = fua && !self.config.protected;
         let mut stored = 0;
-        while stored < pages.len() && self.store(pages[stored], self.part(flow)) {
+        while stored < pages.len() {
             let lpn = pages[stored];
+            let held = self.entries.iter().any(|entry| entry.lpn == lpn);
+            if !self.store(lpn, self.part(flow)) {
+                break;
+            }
             let version = self.stored.entry(lpn).or_default();
             *version += 1;
+            let version = *version;
+            self.look_for_rest(request, lpn, held);
             if waits {
-                self.waits.push(Waits { request, lpn, version: *version });
+                self.waits.push(Waits { request, lpn, version });
                 self.write_out(lpn, flow);
             }
             stored += 1;
@@ -348,7 +381,7 @@ impl<'a> Model<'a> {
     fn unmap(&mut self, lpn: u32) -> bool {
         let had_copy = self.mapped.remove(&lpn);
         self.pending.remove(&lpn);
-        let is_read = |job: &Job| matches!(job.kind, Kind::Read { .. });
+        let is_read = |job: &Job| matches!(job.kind, Kind::Read { .. } | Kind::Rest { .. });
         let (gone, kept) = self.jobs.drain(..).partition::<Vec<_>, _>(|job| job.lpn == lpn && !is_read(job));
         self.jobs = kept.into();
         for job in gone {
@@ -359,7 +392,7 @@ impl<'a> Model<'a> {
         let running = self.busy.as_mut().map(|(_, job)| job);
         let mut keeps_entry = false;
         for job in self.jobs.iter_mut().chain(running).filter(|job| job.lpn == lpn && !job.trimmed) {
-            job.trimmed = had_copy || !is_read(job);
+            job.trimmed = had_copy || !matches!(job.kind, Kind::Read { .. });
             keeps_entry |= matches!(job.kind, Kind::Flush { .. });
         }
         if let Some(place) = self.entries.iter().position(|entry| entry.lpn == lpn) {
@@ -375,7 +408,7 @@ impl<'a> Model<'a> {
     }
 
     fn end(&mut self, Job { kind, lpn, trimmed }: Job) {
-        if !trimmed && !matches!(kind, Kind::Read { .. }) {
+        if !trimmed && !matches!(kind, Kind::Read { .. } | Kind::Rest { .. }) {
             *self.pending.get_mut(&lpn).expect("under way") -= 1;
         }
         match kind {
@@ -387,6 +420,15 @@ impl<'a> Model<'a> {
                 self.served(request, 1, 0);
             }
             Kind::Write { request } => self.served(request, 1, 0),
+            Kind::Rest { flow } if !trimmed => {
+                let entry = self.entries.iter_mut().find(|entry| entry.lpn == lpn).expect("it waits for this");
+                entry.state = State::Dirty;
+                if self.waits.iter().any(|one| one.lpn == lpn) {
+                    self.write_out(lpn, flow);
+                }
+                self.flush(flow);
+            }
+            Kind::Rest { .. } => {}
             Kind::Flush { flow, version } => {
                 let page = lpn;
                 let lpn = if trimmed { NOBODYS } else { lpn };
@@ -450,7 +492,7 @@ impl<'a> Model<'a> {
             if self.busy.is_none()
                 && let Some(job) = self.jobs.pop_front()
             {
-                let length = if matches!(job.kind, Kind::Read { .. }) { READ } else { PROGRAM };
+                let length = if matches!(job.kind, Kind::Read { .. } | Kind::Rest { .. }) { READ } else { PROGRAM };
                 if length == PROGRAM {
                     self.mapped.insert(job.lpn);
                 }
