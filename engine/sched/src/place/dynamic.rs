@@ -4,16 +4,17 @@
 //! with no read and no collection waiting, takes the next, chips in turn with channels first. While writes are left, the
 //! turn goes round again, and a chip takes companions for planes that may share its command. Bound at arrival, a write
 //! goes to the chip with the least estimated response time (eq. 1), the first of equals, and to its plane with the fewest
-//! waiting writes.
+//! waiting writes. Either way planes with many more valid pages than another of the chip take none.
 
 use alloc::boxed::Box;
+use core::cmp::Reverse;
 
 use flashlane_core::board::{QueueKind, Service, SlotQueue};
-use flashlane_core::decide::{PageWrite, Place, PlaceDeclares, Placement};
+use flashlane_core::decide::{Keeps, PageWrite, Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, PlaneId, TxnId, UnitId};
 
-use super::{planes, when_at_rest};
+use super::{most_valid, planes, when_at_rest};
 use crate::entries::{AnswerEntry, Build};
 use crate::estimate::{Estimator, Options, params};
 use crate::params::{Param, Values};
@@ -85,9 +86,16 @@ fn emptiest(board: &Board, unit: UnitId) -> Option<PlaneId> {
                 }
         })
     };
-    let fit =
-        planes(board, unit).enumerate().filter(|&(slot, plane)| board.plane(plane).has_free_page && joins(slot, plane));
-    fit.max_by_key(|&(slot, plane)| (board.plane(plane).free_pages, core::cmp::Reverse(slot))).map(|(_, plane)| plane)
+    let all = planes(board, unit).enumerate();
+    let fit = all.filter(|&(slot, plane)| board.plane(plane).has_free_page && joins(slot, plane));
+    even(board, fit.map(|(_, plane)| plane)).max_by_key(|&plane| (board.plane(plane).free_pages, Reverse(plane)))
+}
+
+/// Those of the planes `fit` that may take a write.
+fn even(board: &Board, fit: impl Iterator<Item = PlaneId> + Clone) -> impl Iterator<Item = PlaneId> {
+    let valid_pages = |plane: PlaneId| board.plane(plane).valid_pages;
+    let most_valid = most_valid(board, fit.clone().map(valid_pages).min().unwrap_or(0));
+    fit.filter(move |&plane| valid_pages(plane) <= most_valid)
 }
 
 /// Writes waiting at a unit for each of its planes, in the first queue only: the other queues of schedulers with several
@@ -98,7 +106,8 @@ fn writes_by_slot(board: &Board, unit: UnitId) -> &[SlotQueue] {
 
 impl Place for Dynamic {
     fn declares(&self) -> PlaceDeclares {
-        PlaceDeclares { binds_at_dispatch: self.estimator.is_none(), ..PlaceDeclares::ASK }
+        let keeps = Keeps { valid_pages: true, ..Keeps::NOTHING };
+        PlaceDeclares { binds_at_dispatch: self.estimator.is_none(), keeps, ..PlaceDeclares::ASK }
     }
 
     fn plane(&mut self, board: &Board, PageWrite { home, .. }: PageWrite) -> PlaneId {
@@ -112,8 +121,9 @@ impl Place for Dynamic {
         let units = (0..board.units.len() as u16).map(UnitId).filter(with_free_pages);
         let Some(unit) = units.min_by_key(response) else { return home };
         let waiting = writes_by_slot(board, unit);
-        let with_free_pages = planes(board, unit).enumerate().filter(|&(_, plane)| board.plane(plane).has_free_page);
-        with_free_pages.min_by_key(|&(slot, _)| waiting[slot].waiting).expect("a plane of the unit has a free page").1
+        let even = even(board, planes(board, unit).filter(|&plane| board.plane(plane).has_free_page));
+        let waiting_for = |&plane: &PlaneId| waiting[board.home_of(plane).1 as usize].waiting;
+        even.min_by_key(waiting_for).expect("a plane of the unit has a free page")
     }
 
     fn place_at_dispatch(&mut self, board: &Board, oldest: TxnId) -> Option<Placement> {

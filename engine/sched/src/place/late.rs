@@ -8,7 +8,8 @@
 //! ([`Paced`](crate::collect::paced::Paced)), such a chip takes one if no other could and collection has freed pages for it.
 //!
 //! Of the chips that could take a write the first `late_choices` in turn are compared, channels first, and the one with the plane that has
-//! most free pages takes it. Writes so go where blocks are left, and no plane has to collect much earlier than others.
+//! most free pages takes it. Writes so go where blocks are left, and no plane has to collect much earlier than others. A plane that has many more
+//! valid pages than another takes none.
 //!
 //! Where the pages of a multi-plane command must have the same offset in their blocks, a chip begins with the plane of that die whose
 //! next page is hindmost. The planes of a die so stay at the same offset, and one command programs all of them; where writes went to the plane
@@ -20,13 +21,14 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::cmp::{Ordering, Reverse};
 
 use flashlane_core::board::{Plane, QueueKind, Unit};
-use flashlane_core::decide::{PageWrite, Place, PlaceDeclares, Placement};
+use flashlane_core::decide::{Keeps, PageWrite, Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, PlaneId, TxnId, UnitId};
 
-use super::when_at_rest;
+use super::{most_valid, when_at_rest};
 use crate::collect::paced::may_write;
 use crate::entries::{AnswerEntry, Build};
 use crate::params::{Param, Values};
@@ -95,24 +97,43 @@ impl Late {
         }
     }
 
-    /// The chip that takes a write, and the plane: of the first that could take it the one with most free pages. One that is nearly out of
-    /// blocks takes it only where no other could.
+    /// The chip that takes a write, and the plane: of the first that could take it the one with most free pages, unless its plane has too
+    /// many valid ones beside another's. One that is nearly out of blocks takes it only where no other could.
     fn taker(&self, board: &Board, heeds_reads: bool) -> Option<(Rotation, PlaneId)> {
-        let mut best = None;
-        let mut most = (false, 0);
+        let (mut taker, fewest_valid) = self.roomiest(board, heeds_reads, u32::MAX);
+        let most_valid = most_valid(board, fewest_valid);
+        if taker.is_some_and(|(_, taker)| taker.valid_pages > most_valid) {
+            taker = self.roomiest(board, heeds_reads, most_valid).0;
+        }
+        taker.map(|(turn, taker)| (turn, taker.plane))
+    }
+
+    /// Of the first chips that could take a write the one with most free pages in a plane that has no more than `most_valid` valid ones, and the
+    /// fewest valid pages of such a plane.
+    fn roomiest(&self, board: &Board, heeds_reads: bool, most_valid: u32) -> (Option<(Rotation, Taker)>, u32) {
+        let mut best: Option<(Rotation, Taker)> = None;
+        let mut fewest_valid = u32::MAX;
         let mut choices = self.choices;
         self.next.idle_units(board, |turn, unit| {
             if !is_free(&board.units[unit.index()], heeds_reads) {
                 return true;
             }
-            let Some(Taker { plane, has_blocks, free_pages }) = taking_plane(board, unit) else { return true };
-            if (has_blocks, free_pages) > most {
-                (most, best) = ((has_blocks, free_pages), Some((turn, plane)));
+            let Some(taker) = taking_plane(board, unit) else { return true };
+            if taker.valid_pages <= most_valid {
+                let most = best.map(|(_, best)| (best.has_blocks, best.free_pages));
+                match most.map_or(Ordering::Greater, |(has_blocks, _)| taker.has_blocks.cmp(&has_blocks)) {
+                    Ordering::Greater => fewest_valid = taker.valid_pages,
+                    Ordering::Equal => fewest_valid = fewest_valid.min(taker.valid_pages),
+                    Ordering::Less => {}
+                }
+                if most.is_none_or(|most| (taker.has_blocks, taker.free_pages) > most) {
+                    best = Some((turn, taker));
+                }
             }
-            choices -= u32::from(has_blocks);
+            choices -= u32::from(taker.has_blocks);
             choices > 0
         });
-        best
+        (best, fewest_valid)
     }
 
     /// The write that goes next: where there are priorities the most urgent, where too many wait one of the flow that has written least, else
@@ -202,12 +223,14 @@ fn is_free(state: &Unit, heeds_reads: bool) -> bool {
 }
 
 /// A plane of a free unit that could take the next write.
+#[derive(Clone, Copy)]
 struct Taker {
     plane: PlaneId,
     /// Whether no plane of the unit is nearly out of blocks.
     has_blocks: bool,
-    /// The most free pages of a plane that could.
+    /// The most free pages of a plane that could, and that plane's valid ones.
     free_pages: u32,
+    valid_pages: u32,
 }
 
 /// The plane of a free unit that takes the next write, among those that may join the command of the writes the unit has already taken.
@@ -222,8 +245,7 @@ fn taking_plane(board: &Board, unit: UnitId) -> Option<Taker> {
     let taken = taken(board, unit);
     let first = unit.0 * each as u16;
     let own = &board.planes[usize::from(first)..][..each as usize];
-    let mut roomiest = None;
-    let mut most = 0;
+    let mut fit = 0u64;
     let mut has_blocks = true;
     for (plane, slot) in own.iter().zip(0..) {
         if plane.collecting && plane.free_blocks <= facts.gc_hard_blocks {
@@ -233,20 +255,22 @@ fn taking_plane(board: &Board, unit: UnitId) -> Option<Taker> {
             has_blocks = false;
         }
         let fits = plane.has_free_page && (taken == 0 || joins(board, unit, slot, taken));
-        if fits && plane.free_pages > most {
-            (most, roomiest) = (plane.free_pages, Some(slot));
-        }
+        fit |= u64::from(fits) << slot;
     }
-    let mut slot = roomiest?;
+    let fit = || own.iter().zip(0..).filter(|&(_, slot)| fit >> slot & 1 == 1);
+    let most_valid = most_valid(board, fit().map(|(plane, _)| plane.valid_pages).min()?);
+    let even = fit().filter(|(plane, _)| plane.valid_pages <= most_valid);
+    let (roomiest, mut slot) = even.max_by_key(|&(plane, slot)| (plane.free_pages, Reverse(slot)))?;
     if facts.multi_plane && facts.same_page[FlashOp::Program.index()] {
-        slot = hindmost(board, own, taken, slot);
+        slot = hindmost(board, own, taken, slot, most_valid);
     }
-    Some(Taker { plane: PlaneId(first + slot as u16), has_blocks, free_pages: most })
+    let Plane { free_pages, valid_pages, .. } = *roomiest;
+    Some(Taker { plane: PlaneId(first + slot as u16), has_blocks, free_pages, valid_pages })
 }
 
-/// The plane of the die of `slot` whose next page is hindmost, `slot` itself among equals, if no write has been taken for that die;
+/// The plane of the die of `slot` with at most `most_valid` valid pages whose next page is hindmost, `slot` itself among equals, if no write has been taken for that die;
 /// else all that may join are at the same page.
-fn hindmost(board: &Board, own: &[Plane], taken: u64, slot: u32) -> u32 {
+fn hindmost(board: &Board, own: &[Plane], taken: u64, slot: u32, most_valid: u32) -> u32 {
     let (per_die, pages) = (board.facts.geometry.planes_per_die, board.facts.geometry.pages_per_block);
     let first = slot / per_die * per_die;
     let mut hindmost = slot;
@@ -258,7 +282,7 @@ fn hindmost(board: &Board, own: &[Plane], taken: u64, slot: u32) -> u32 {
         // Planes of a die fill blocks alike: what seems to be ahead by more than half a block is behind.
         let around = if next_page < plane.next_page { pages } else { 0 };
         let behind = next_page + around - plane.next_page;
-        if behind != 0 && behind <= pages / 2 && plane.has_free_page {
+        if behind != 0 && behind <= pages / 2 && plane.has_free_page && plane.valid_pages <= most_valid {
             hindmost = other;
         }
     }
@@ -306,7 +330,8 @@ fn joins(board: &Board, unit: UnitId, slot: u32, taken: u64) -> bool {
 
 impl Place for Late {
     fn declares(&self) -> PlaceDeclares {
-        PlaceDeclares { binds_at_dispatch: true, reads_times: false, ..PlaceDeclares::ASK }
+        let keeps = Keeps { valid_pages: true, ..Keeps::NOTHING };
+        PlaceDeclares { binds_at_dispatch: true, reads_times: false, keeps, ..PlaceDeclares::ASK }
     }
 
     fn prepare(&mut self, board: &Board) {

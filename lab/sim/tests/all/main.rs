@@ -42,6 +42,7 @@ mod paced;
 mod pairs;
 mod parameters;
 mod pauses;
+mod placement;
 mod real_traces;
 mod repeat;
 mod replays;

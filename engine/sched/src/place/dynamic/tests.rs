@@ -164,6 +164,19 @@ fn the_plane_that_takes_a_write() {
     }
 }
 
+/// A plane with more valid pages than another of its chip, by more than four blocks of 16 pages, takes no write, however bound.
+#[test]
+fn a_plane_far_fuller_than_another_takes_none() {
+    for (valid_pages, taken) in [(64, 0), (65, 1)] {
+        let mut board = board(1, 2);
+        board.planes.iter_mut().for_each(|plane| (plane.has_free_page, plane.free_pages) = (true, 9));
+        (board.planes[0].free_pages, board.planes[0].valid_pages) = (10, valid_pages);
+        let at_dispatch = Dynamic { estimator: None, turn: 0 }.place_at_dispatch(&board, TxnId::NONE);
+        assert_eq!(at_dispatch.map(|taken| taken.to), Some(PlaneId(taken)), "{valid_pages} valid pages more");
+        assert_eq!(at_arrival().plane(&board, to(0)), PlaneId(taken), "{valid_pages} valid pages more, at arrival");
+    }
+}
+
 /// Waiting writes and reads of a chip count in its estimate: each write and each read that waits is one more before it.
 #[test]
 fn waiting_transactions_count_in_the_estimate() {

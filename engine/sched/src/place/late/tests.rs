@@ -100,6 +100,24 @@ fn the_chip_with_most_free_pages_takes_it() {
     }
 }
 
+/// Of two planes of one chip, or of two chips, the one with fewer free pages takes a write once the other has more valid ones by more than four
+/// blocks of 16 pages; so does the one that is ahead, where the hindmost takes it otherwise.
+#[test]
+fn planes_far_fuller_than_another_take_none() {
+    for (valid_pages, taken) in [(64, 1), (65, 0)] {
+        for board in [chips(1, 1, 2), chips(2, 1, 1)] {
+            for same_page in [false, true] {
+                let mut board = board.clone();
+                board.facts.same_page[FlashOp::Program.index()] = same_page;
+                (board.planes[1].free_pages, board.planes[1].valid_pages) = (101, valid_pages);
+                board.planes[0].next_page = 3;
+                let is = plane(&mut late(&board), &mut board);
+                assert_eq!(is, Some(taken), "{valid_pages} valid pages more are {}", scene(&board));
+            }
+        }
+    }
+}
+
 /// The collection that waits for a chip is no reason to refuse it; a plane whose collection goes first is.
 #[test]
 fn a_chip_is_refused_when_a_plane_of_it_is_nearly_out_of_blocks() {
@@ -327,7 +345,8 @@ fn placement(board: &Board, late: &Late, placed: Option<PlaneId>, takers: &[Plan
 }
 
 /// The law of `late`, on random boards: a write is bound to a chip if and only if one could take it whose collection does not go first,
-/// and to such a chip only, and under paced collection to one nearly out of blocks only if no other could; with as many choices as chips no plane that could take it has more free pages than one of that chip.
+/// and to such a chip only, and under paced collection to one nearly out of blocks only if no other could; with as many choices as chips no plane that could take it has more free pages than one of that chip, of
+/// planes that do not differ by more than four blocks in their valid pages.
 #[test]
 fn no_write_binds_where_blocks_run_out_while_others_have_room() {
     let mut random = Random(17);
@@ -341,6 +360,7 @@ fn no_write_binds_where_blocks_run_out_while_others_have_room() {
             (plane.free_blocks, plane.collecting) = (2 + sample(5) as u32, sample(2) == 0);
             (plane.has_free_page, plane.free_pages) = (sample(4) > 0, 1 + sample(9) as u32);
             (plane.next_page, plane.victim_pages) = (sample(16) as u32, sample(16) as u32);
+            plane.valid_pages = 60 * sample(4) as u32;
         }
         for unit in 0..board.units.len() {
             let counters = &mut board.units[unit].counters;
@@ -378,12 +398,31 @@ fn no_write_binds_where_blocks_run_out_while_others_have_room() {
             None => assert!(takers.is_empty(), "a write goes as soon as a plane could begin it; {}", scene()),
         }
         if late.choices == 4 && !takers.is_empty() {
-            let roomiest =
-                |planes: &mut dyn Iterator<Item = &PlaneId>| planes.map(|&plane| board.plane(plane).free_pages).max();
-            let unit = placed.map(|plane| board.home_of(plane).0);
-            let beside = roomiest(&mut takers.iter().filter(|&&plane| Some(board.home_of(plane).0) == unit));
-            let most = roomiest(&mut takers.iter());
-            assert_eq!(beside, most, "the chip of the plane with most free pages takes a write; {}", scene());
+            let shown = |&plane: &PlaneId| *board.plane(plane);
+            // Of planes with up to 64 valid pages more than another the one with most free pages: of each chip, and of these.
+            let roomiest = |of: Vec<Plane>| {
+                let most_valid = of.iter().map(|plane| plane.valid_pages).min()? + 64;
+                of.into_iter()
+                    .rev()
+                    .filter(|plane| plane.valid_pages <= most_valid)
+                    .max_by_key(|plane| plane.free_pages)
+            };
+            let of_unit = |unit: u16| {
+                takers
+                    .iter()
+                    .filter(|&&plane| board.home_of(plane).0 == UnitId(unit))
+                    .map(shown)
+                    .collect::<Vec<Plane>>()
+            };
+            let best =
+                roomiest((0..4).filter_map(|unit| roomiest(of_unit(unit))).collect()).map(|best| best.free_pages);
+            let taker = placed.map(|plane| of_unit(board.home_of(plane).0.0)).unwrap_or_default();
+            let fewest_valid = taker.iter().map(|plane| plane.valid_pages).min();
+            let most = roomiest(taker).map(|plane| plane.free_pages);
+            assert_eq!(most, best, "the chip of the plane with most free pages takes a write; {}", scene());
+            let is_even =
+                placed.zip(fewest_valid).is_some_and(|(plane, fewest)| shown(&plane).valid_pages <= fewest + 64);
+            assert!(is_even, "a plane of it takes none that has many more valid pages than another; {}", scene());
         }
         seen[usize::from(takers.is_empty())] += 1;
         seen[2] += usize::from(all_short && !takers.is_empty());
