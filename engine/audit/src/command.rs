@@ -26,9 +26,11 @@ pub(super) enum Phase {
 #[derive(Clone, Copy, Debug)]
 struct Member {
     serial: u64,
-    /// Die and plane slot inside the unit, page offset inside the block.
+    /// Die and plane slot inside the unit; plane of the flash, if reads work on these one by one; block, and page offset inside it.
     die: u32,
     slot: u32,
+    plane: u32,
+    block: u32,
     offset: u32,
     /// Bus time of its data.
     data: u64,
@@ -114,12 +116,14 @@ impl Command {
         times: &Times,
         log: &mut Log,
     ) {
-        let now = log.now;
+        let (now, number) = (log.now, self.number);
         let slot = txn.plane.0 as u32 % geometry.planes_per_unit();
         let data = if txn.op == FlashOp::Erase { 0 } else { times.data(txn.bytes) };
-        let (die, offset) = (slot / geometry.planes_per_die, ppa % geometry.pages_per_block);
-        let member = Member { serial, die, slot, offset, data, out: None };
-        let number = self.number;
+        let (block, offset) = (ppa / geometry.pages_per_block, ppa % geometry.pages_per_block);
+        let spans = if self.op == FlashOp::Read { geometry.row_planes } else { 1 };
+        let plane = offset % geometry.slots * spans / geometry.slots;
+        let member =
+            Member { serial, die: slot / geometry.planes_per_die, slot, plane, block, offset, data, out: None };
         log.check(self.phase == Phase::Fresh && self.dispatched == now, Rule::CommandClosed, || {
             format!("command {number}, of {}, got a member at {now}.", self.dispatched)
         });
@@ -134,14 +138,14 @@ impl Command {
                 FlashOp::Read => geometry.slots > 1,
                 _ => !offset.is_multiple_of(together),
             };
-            is_next && other.offset / together == offset / together && other.slot == slot
+            is_next && (other.slot, other.block, other.offset / together) == (slot, block, offset / together)
         };
         // The first page has been compared with the other planes.
         let is_further = self.members.iter().any(continues);
         self.planes += usize::from(!is_further);
         for other in &self.members {
-            let fault = match (other.slot == slot, other.die == member.die) {
-                (true, _) if continues(other) => None,
+            let fault = match ((other.slot, other.plane) == (slot, plane), other.die == member.die) {
+                _ if continues(other) => None,
                 (true, _) => Some(Rule::PlaneOnce),
                 (_, true) if !can.multi_plane => Some(Rule::MultiPlane),
                 (_, false) if !can.multi_die => Some(Rule::MultiDie),

@@ -65,7 +65,7 @@ impl Board {
         let geometry = facts.geometry;
         let units = geometry.units() as usize;
         let queues = units * kinds(facts.priorities);
-        let slots = geometry.planes_per_unit() as usize;
+        let (planes, slots) = (geometry.planes_per_unit() as u16, geometry.slots_per_unit() as usize);
         Board {
             now: Time::ZERO,
             txns: Vec::new(),
@@ -85,7 +85,7 @@ impl Board {
             slots,
             kinds: kinds(facts.priorities),
             homes: (0..geometry.planes() as u16)
-                .map(|plane| (geometry.unit_of(PlaneId(plane)), (plane as usize % slots) as u8))
+                .map(|plane| (geometry.unit_of(PlaneId(plane)), (plane % planes) as u8))
                 .collect(),
             facts,
         }
@@ -197,7 +197,7 @@ impl Board {
         self.units[unit.index()].waiting(op)
     }
 
-    /// The transactions of `queue` by plane slot of its unit.
+    /// The transactions of `queue` by plane slot of its unit ([`Transaction::slot`]).
     #[inline(always)]
     pub fn by_slot(&self, queue: QueueId) -> &[SlotQueue] {
         &self.by_slot[queue.index() * self.slots..][..self.slots]

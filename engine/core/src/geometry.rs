@@ -29,6 +29,9 @@ pub struct Geometry {
     /// Pages of a row, which one array operation of a plane reads or programs: consecutive ones of a block. 1 where each page is one of its own;
     /// more where the map has smaller units than the flash has pages, or a plane stands for all planes of a die.
     pub slots: u32,
+    /// Planes of the flash that a row spans: each has an equal part of its slots, one behind the other, and may be read on its own (model 0.16). 1
+    /// unless a plane stands for all planes of a die.
+    pub row_planes: u32,
     /// Whether the chip or the die owns the queues and is busy as a whole (D-FLN-01).
     pub unit: UnitKind,
 }
@@ -56,6 +59,7 @@ impl Geometry {
             page_bytes: 4096,
             metadata_bytes: 0,
             slots: 1,
+            row_planes: 1,
             unit: UnitKind::Chip,
         }
     }
@@ -100,6 +104,16 @@ impl Geometry {
     #[inline(always)]
     pub const fn row_in_block(&self, ppa: u32) -> u32 {
         ppa % self.pages_per_block / self.slots
+    }
+
+    /// Which of the planes of the flash that its row spans a physical page lies in, by its number in the plane.
+    pub const fn plane_in_row(&self, ppa: u32) -> u32 {
+        ppa % self.slots / (self.slots / self.row_planes)
+    }
+
+    /// Planes of the flash in a unit, each of which may read a row of its own.
+    pub const fn slots_per_unit(&self) -> u32 {
+        self.planes_per_unit() * self.row_planes
     }
 
     /// How many of the first `pages` logical pages have their home in the plane that has most of them.
@@ -303,6 +317,7 @@ mod tests {
             page_bytes: 8192,
             metadata_bytes: 448,
             slots: 1,
+            row_planes: 1,
             unit: UnitKind::Chip,
         }
     }

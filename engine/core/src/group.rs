@@ -71,24 +71,24 @@ impl Board {
         if used >> b.slot & 1 == 1 || b.op != a.op || !self.eligible(other) || !self.has_page(other) {
             return false;
         }
-        let planes = self.facts.geometry.planes_per_die as u8;
-        let shares_die = self.die_used(used, b.slot / planes);
+        let planes = self.slots_of_die(b.op);
+        let shares_die = die_used(used, b.slot / planes, planes);
         if (shares_die && !self.facts.multi_plane) || (b.slot / planes != a.slot / planes && !self.facts.multi_die) {
             return false;
         }
         !shares_die || !self.facts.same_page[b.op.index()] || self.pages_match(group, b)
     }
 
-    /// Whether any slot in `used` is in die `die` of the unit.
-    #[inline]
-    fn die_used(&self, used: u64, die: u8) -> bool {
-        let planes = self.facts.geometry.planes_per_die;
-        used >> (die as u32 * planes) & ((1u64 << planes) - 1) != 0
+    /// Plane slots of a die ([`Transaction::slot`]) for an operation.
+    #[inline(always)]
+    pub fn slots_of_die(&self, op: FlashOp) -> u8 {
+        let geometry = &self.facts.geometry;
+        (geometry.planes_per_die * if op == FlashOp::Read { geometry.row_planes } else { 1 }) as u8
     }
 
     /// Whether `b` has the same page offset as the members of `group` on its die.
     fn pages_match(&self, group: &Group, b: &Transaction) -> bool {
-        let planes = self.facts.geometry.planes_per_die as u8;
+        let planes = self.slots_of_die(b.op);
         let offset = |txn: &Transaction| match txn.op {
             FlashOp::Program => self.plane(txn.plane).next_page,
             FlashOp::Read | FlashOp::Erase => self.facts.geometry.row_in_block(txn.ppa),
@@ -96,4 +96,10 @@ impl Board {
         let members = group.members().iter().map(|&id| self.txn(id));
         members.filter(|a| a.slot / planes == b.slot / planes).all(|a| offset(a) == offset(b))
     }
+}
+
+/// Whether any slot in `used` is in die `die` of a unit whose dies have `planes`.
+#[inline]
+fn die_used(used: u64, die: u8, planes: u8) -> bool {
+    used >> (die * planes) & ((1u64 << planes) - 1) != 0
 }

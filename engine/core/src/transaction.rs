@@ -90,7 +90,8 @@ pub struct Transaction {
     pub plane: PlaneId,
     /// The unit that owns the plane.
     pub unit: UnitId,
-    /// Plane inside the unit: `die * planes_per_die + plane`.
+    /// Plane inside the unit: `die * planes_per_die + plane`. A read counts the planes of the flash ([`Geometry::row_planes`](crate::Geometry::row_planes)),
+    /// and has that in which its page lay when the read joined its queue: collection may move the page to another.
     pub slot: u8,
     /// What to do.
     pub op: FlashOp,

@@ -90,6 +90,7 @@ fn geometry(device: &Device) -> Result<Geometry, KeyError> {
         page_bytes: key!(device.geometry.page_bytes),
         metadata_bytes: key!(device.geometry.metadata_bytes),
         slots: 1,
+        row_planes: 1,
         unit: key!(device.geometry.unit).0,
     };
     let counts = [

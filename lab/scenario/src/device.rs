@@ -179,7 +179,7 @@ section! {
         /// One command may use several dies of a unit.
         multi_die: bool => DiesOfAUnit, ParallelService;
         /// Multi-plane reads must have the same page offset.
-        same_page_read: bool => MultiPlane, OwnBlocks, ParallelService;
+        same_page_read: bool => MultiPlane, ParallelService;
         /// Multi-plane programs must have the same page offset.
         same_page_program: bool => MultiPlane, OwnBlocks, ParallelService;
         /// Pages of a wordline, 1 to 4: native cells are programmed a whole wordline at a time, in `program_ns`. Default 1: a program a page. Needs
@@ -291,8 +291,8 @@ section! {
         /// with `merge_writes` and for each plane the logical pages of a wordline, or of a flash page with `slc.full = "fold"` and static blocks.
         unit_bytes: u32;
         /// What is opened, filled, collected and erased together: a block of a `plane` (the default), or the blocks of all planes of a `die`,
-        /// which then share every program and erase. Needs `nand.multi_plane`, `bus.plane_gap_ns = 0` and a buffer as `unit_bytes` does. A block has at
-        /// most 65,535 logical pages.
+        /// which then share every program and erase, but not reads. Needs `nand.multi_plane`, `bus.plane_gap_ns = 0` and a buffer as `unit_bytes` does. A
+        /// block has at most 65,535 logical pages.
         superblock: Word<Superblock> = Word(Superblock::Plane) => PlanesOfADie;
         /// A write of part of a logical page reads the page first; with `write_back` before it leaves the buffer, without `merge_writes` not at
         /// all.

@@ -34,6 +34,7 @@ pub(super) fn over(device: &Device, flash: Geometry) -> Result<Geometry, KeyErro
         page_bytes: flash.page_bytes / units,
         metadata_bytes: flash.metadata_bytes.div_ceil(units),
         slots: slots as u32,
+        row_planes: planes,
         ..flash
     })
 }

@@ -74,7 +74,7 @@ choices! {
     pub enum Superblock {
         /// A block of a plane.
         Plane = "plane",
-        /// The blocks of one number of all planes of a die, which then share every program and erase.
+        /// The blocks of one number of all planes of a die, which then share every program and erase, but not reads.
         Die = "die",
     }
 }

@@ -35,7 +35,7 @@ pub const TARGET: Target = Target {
 fn reckon(config: &Config) {
     let g = &config.geometry;
     assert!(g.planes() <= 1 << 16 && g.units() <= 1 << 16, "ids of planes and units are 16 bits");
-    assert!(g.planes_per_unit() <= 64 && g.units_per_channel() <= 64, "masks are 64 bits");
+    assert!(g.planes_per_unit() * g.row_planes <= 64 && g.units_per_channel() <= 64, "masks are 64 bits");
     let raw_pages = g.planes() as u64 * g.pages_per_plane() as u64;
     assert!(config.stored_pages() as u64 <= raw_pages, "more logical and translation pages than flash");
     assert!(g.raw_bytes() / raw_pages == g.page_bytes as u64);
@@ -195,6 +195,7 @@ fn geometry(u: &mut Unstructured) -> Result<Geometry> {
         page_bytes: small(u, 1..=32)?.saturating_mul(512),
         metadata_bytes: small(u, 0..=512)?,
         slots,
+        row_planes: if u.ratio(1, 4)? { small(u, 1..=4)? } else { 1 },
         unit: if u.arbitrary()? { UnitKind::Chip } else { UnitKind::Die },
     })
 }

@@ -67,6 +67,7 @@ pub fn config() -> Config {
         page_bytes: 4096,
         metadata_bytes: 128,
         slots: 1,
+        row_planes: 1,
         unit: UnitKind::Chip,
     });
     let array = |ns| Latency::Constant(Duration::from_ns(ns));

@@ -55,6 +55,10 @@ pub fn commands() -> Vec<Breach> {
         (Rule::MultiPlane, pair_program(), |c| c.config.nand.multi_plane = false),
         (Rule::MultiDie, pair(2), |c| c.config.nand.multi_die = false),
         (Rule::SamePage, with_page(pair(1), 5), |c| c.config.nand.same_page_read = true),
+        // Rows of two planes: each reads a row of its own.
+        (Rule::PlaneOnce, of_two_planes(), |c| edit!(c, 1, dispatched, Event::Dispatched { ppa, .. } => *ppa = 2)),
+        (Rule::MultiPlane, of_two_planes(), |c| c.config.nand.multi_plane = false),
+        (Rule::SamePage, of_two_planes(), |c| c.config.nand.same_page_read = true),
         (Rule::CommandKnown, write(), |c| c.array_end(5, 0, 9)),
         (Rule::CommandKnown, write(), |c| c.array_end(900_000, 0, 0)),
         (Rule::OwnChannel, write(), |c| edit!(c, 0, bus, Event::BusTaken { channel, .. } => *channel = ChannelId(1))),
@@ -75,6 +79,13 @@ fn delay(case: &mut Case, at: u64) {
 /// The second transaction of a pair is for page `page`.
 fn with_page(mut case: Case, page: u32) -> Case {
     edit!(case, 1, dispatched, Event::Dispatched { ppa, .. } => *ppa = page);
+    case
+}
+
+/// A die whose rows span two planes reads the first row of one and the second of the other.
+fn of_two_planes() -> Case {
+    let mut case = with_page(pair(0), 3);
+    (case.config.geometry.slots, case.config.geometry.row_planes) = (2, 2);
     case
 }
 

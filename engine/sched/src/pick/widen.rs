@@ -90,7 +90,9 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::pick::testing::{board, program};
+    use crate::pick::testing::{board, program, read};
+    use flashlane_core::board::Facts;
+    use flashlane_core::geometry::Geometry;
     use flashlane_core::transaction::{FlashOp, Stage};
     use flashlane_core::{PlaneId, UnitId};
     use flashlane_testing::Random;
@@ -173,21 +175,27 @@ mod tests {
         }
     }
 
-    /// Two dies of two planes, each with a write.
+    /// Two dies of two planes, each with a write; two dies whose rows span two planes of the flash, each of which has a read.
     #[test]
     fn commands_span_what_the_drive_can() {
         for (multi_plane, multi_die, expected) in
             [(false, false, &[0][..]), (true, false, &[0, 1]), (false, true, &[0, 2]), (true, true, &[0, 1, 2, 3])]
         {
-            let mut board = board(2, 2);
-            (board.facts.multi_plane, board.facts.multi_die) = (multi_plane, multi_die);
-            board.planes.iter_mut().for_each(|plane| plane.has_free_page = true);
-            let lead = [0, 1, 2, 3].map(|slot| program(&mut board, slot, u32::from(slot)))[0];
-            let mut group = Group::new();
-            widen(&board, lead, &mut group);
-            let members: Vec<u32> = group.members().iter().map(|id| id.0).collect();
-            let rule = "planes of a die join where commands are multi-plane, dies where they are multi-die";
-            assert_eq!(members, expected, "{rule}; multi-plane {multi_plane}, multi-die {multi_die}");
+            let facts = board(2, 2).facts;
+            let facts = Facts { multi_plane, multi_die, ..facts };
+            let rows = Geometry { planes_per_die: 1, slots: 4, row_planes: 2, ..facts.geometry };
+            let mut of_planes = Board::new(facts.clone(), 1);
+            of_planes.planes.iter_mut().for_each(|plane| plane.has_free_page = true);
+            let mut of_rows = Board::new(Facts { geometry: rows, ..facts }, 1);
+            let writes = [0, 1, 2, 3].map(|slot| program(&mut of_planes, slot, u32::from(slot)));
+            let reads = [0, 1, 2, 3].map(|slot| read(&mut of_rows, 0, slot, u32::from(slot)));
+            for (board, lead) in [(of_planes, writes[0]), (of_rows, reads[0])] {
+                let mut group = Group::new();
+                widen(&board, lead, &mut group);
+                let members: Vec<u32> = group.members().iter().map(|id| id.0).collect();
+                let rule = "planes of a die join where commands are multi-plane, dies where they are multi-die";
+                assert_eq!(members, expected, "{rule}; multi-plane {multi_plane}, multi-die {multi_die}");
+            }
         }
     }
 
@@ -245,7 +253,7 @@ mod tests {
             let pages = [(0, 5), (1, 6), (1, 5), (2, 5)].into_iter().chain((0..behind).map(|_| (0, 5)));
             let ids: Vec<TxnId> = pages
                 .map(|(slot, page)| {
-                    let id = crate::pick::testing::read(&mut board, 0, slot, 0);
+                    let id = read(&mut board, 0, slot, 0);
                     board.txn_mut(id).ppa = 16 * 3 + page;
                     id
                 })

@@ -57,11 +57,13 @@ impl Config {
             ("geometry.planes_per_die", g.planes_per_die, 16),
             ("geometry.blocks_per_plane", g.blocks_per_plane, 1 << 20),
             ("geometry.slots", g.slots, 1 << 10),
+            ("geometry.row_planes", g.row_planes, 16),
             ("geometry.pages_per_block", g.pages_per_block / g.slots.max(1), 1 << 15),
             ("pages of the map in a block", g.pages_per_block, u16::MAX.into()),
         ] {
             range(key, value as u64, 1, max)?;
         }
+        range("geometry.planes_per_die", u64::from(g.planes_per_die) * u64::from(g.row_planes), 1, 16)?;
         range("geometry.page_bytes", g.page_bytes as u64, 512, 1 << 20)?;
         if !g.page_bytes.is_multiple_of(512) {
             return Err(error("geometry.page_bytes", g.page_bytes, "a multiple of 512"));
@@ -70,8 +72,13 @@ impl Config {
         if !g.pages_per_block.is_multiple_of(g.slots) {
             return Err(error("geometry.pages_per_block", g.pages_per_block, "must be a multiple of geometry.slots"));
         }
+        let spans = g.row_planes > 1;
+        if !g.slots.is_multiple_of(g.row_planes) || spans && !(self.nand.multi_plane && self.bus.plane_gap.ns() == 0) {
+            let legal = "the planes of a row have equal parts of its slots and work at once, with nand.multi_plane and without bus.plane_gap";
+            return Err(error("geometry.row_planes", g.row_planes, legal));
+        }
         range("units on a channel (chips, or chips times dies)", g.units_per_channel() as u64, 1, 64)?;
-        range("planes of a unit", g.planes_per_unit() as u64, 1, 64)?;
+        range("planes of a unit", (g.planes_per_unit() * g.row_planes) as u64, 1, 64)?;
         range("planes of the device", g.planes() as u64, 1, 1 << 15)?;
         range("pages of a plane", g.blocks_per_plane as u64 * g.pages_per_block as u64, 1, 1 << 30)?;
         range("raw pages", g.raw_bytes() / g.page_bytes as u64, 1, u32::MAX as u64 - 2)

@@ -33,6 +33,18 @@ impl Device {
         }
     }
 
+    /// Notes for a read that is about to join its queue where its page is, and in which plane of the flash.
+    #[inline(always)]
+    pub(super) fn address_read(&mut self, read: TxnId, lpn: Lpn) {
+        self.look_up(read, lpn);
+        let board = &mut self.state.board;
+        let geometry = board.facts.geometry;
+        if geometry.row_planes > 1 {
+            let txn = board.txn_mut(read);
+            txn.slot = txn.slot * geometry.row_planes as u8 + geometry.plane_in_row(txn.ppa) as u8;
+        }
+    }
+
     /// Gives a program its physical page, in native cells if it is one of a wordline, maps its logical page there, and releases the next waiting
     /// write of the same page. Returns its plane, of which the caller updates the board.
     #[inline(always)]

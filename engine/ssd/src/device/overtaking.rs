@@ -67,7 +67,7 @@ pub(super) struct Overtaking {
 impl Overtaking {
     /// For a board on which nothing waits.
     pub(super) fn new(board: &Board) -> Overtaking {
-        let (queues, slots) = (board.queues.len(), board.facts.geometry.planes_per_unit() as usize);
+        let (queues, slots) = (board.queues.len(), board.facts.geometry.slots_per_unit() as usize);
         Overtaking {
             youngest: (Time::ZERO, RequestId(0)),
             care: 0,
@@ -366,7 +366,7 @@ fn overtakes_by_search(board: &Board, unit: UnitId, oldest: Option<Arrival>, mem
     let mut waiting = queues.flat_map(|kind| board.walk(board.queue_id(unit, kind)));
     waiting.any(|id| {
         let (own, other) = (board.txn(member), board.txn(id));
-        let for_its_place = other.op == own.op && other.plane == own.plane;
+        let for_its_place = other.op == own.op && other.slot == own.slot;
         let arrived = arrival(board, id);
         could_begin(board, id)
             && arrived.is_some()

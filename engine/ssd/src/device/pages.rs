@@ -270,7 +270,7 @@ impl Device {
         }
         self.page_order.add_read(lpn, read);
         if self.transactions.address_reads {
-            self.look_up(read, lpn);
+            self.address_read(read, lpn);
         }
         read
     }

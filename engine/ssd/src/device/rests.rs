@@ -89,6 +89,9 @@ impl Device {
         self.state.board.txn_mut(read).on_completion = program;
         self.transactions.partial_reads += 1;
         self.page_order.add_read(lpn, read);
+        if self.transactions.address_reads {
+            self.address_read(read, lpn);
+        }
         self.transactions.overtaking.joins_late();
         self.transactions.enqueue(read, &mut self.policy, &mut self.state);
         read

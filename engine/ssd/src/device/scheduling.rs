@@ -7,8 +7,9 @@ use core::mem;
 use flashlane_core::board::{ActiveRequest, Service};
 use flashlane_core::decide::{Departure, Scope};
 use flashlane_core::event::Event;
+use flashlane_core::geometry::Geometry;
 use flashlane_core::transaction::{FlashOp, Stage, tag};
-use flashlane_core::{Duration, Op, PlaneId, Ppa, Time, Transaction, TxnId, UnitId};
+use flashlane_core::{Board, Duration, Op, PlaneId, Ppa, Time, Transaction, TxnId, UnitId};
 use prefetch_index::prefetch_index;
 
 use super::slack::charge_from;
@@ -454,19 +455,21 @@ impl Device {
         let mut refused = 0u64;
         let board = &self.state.board;
         let geometry = board.facts.geometry;
-        let planes = geometry.planes_per_die as u8;
+        let planes = board.slots_of_die(FlashOp::Read);
         let same_page = board.facts.same_page[FlashOp::Read.index()];
+        let checks = same_page || geometry.row_planes > 1;
         for i in 0..self.policy.group.members().len() {
             let id = self.policy.group.members()[i];
             self.look_up(id, self.state.board.txn(id).lpn);
             let board = &self.state.board;
-            let Transaction { slot, ppa, .. } = *board.txn(id);
+            let txn = board.txn(id);
             let clashes = |(j, other): (usize, &TxnId)| {
                 let other = board.txn(*other);
-                let is_other_row = geometry.row_in_block(other.ppa) != geometry.row_in_block(ppa);
-                refused >> j & 1 == 0 && other.slot / planes == slot / planes && is_other_row
+                let is_other_row = geometry.row_in_block(other.ppa) != geometry.row_in_block(txn.ppa);
+                let breaks_rule = same_page && other.slot / planes == txn.slot / planes && is_other_row;
+                refused >> j & 1 == 0 && (breaks_rule || flash_plane(&geometry, other) == flash_plane(&geometry, txn))
             };
-            if same_page && self.policy.group.members()[..i].iter().enumerate().any(clashes) {
+            if checks && self.policy.group.members()[..i].iter().enumerate().any(clashes) {
                 refused |= 1 << i;
             }
         }
@@ -521,7 +524,8 @@ impl Device {
     }
 }
 
-// Reads of a row (model 0.16): the array reads it once for all pages of it that a request asks for.
+// Reads of a row (model 0.16): the array reads it once for all pages of it that a request asks for. Where it spans planes, those that read another row in the
+// same command are left out.
 
 impl Device {
     /// Lets waiting reads begin with the members of a command, `lead` and those that follow it: those of the same request whose pages lie in the
@@ -531,15 +535,15 @@ impl Device {
         let mut member = if self.state.board.facts.geometry.slots > 1 { lead } else { TxnId::NONE };
         while member.is_some() {
             let next = self.state.board.txn(member).next;
-            transfers += self.take_row_along(unit, member, next);
+            transfers += self.take_row_along(unit, lead, member, next);
             member = next;
         }
         transfers
     }
 
-    /// The same for one member, which `next` follows.
+    /// The same for one member of the command of `lead`, which `next` follows.
     #[cold]
-    fn take_row_along(&mut self, unit: UnitId, member: TxnId, next: TxnId) -> Duration {
+    fn take_row_along(&mut self, unit: UnitId, lead: TxnId, member: TxnId, next: TxnId) -> Duration {
         let mut row = mem::take(&mut self.transactions.row);
         let board = &self.state.board;
         let Transaction { request, plane, tag: member_tag, .. } = *board.txn(member);
@@ -557,7 +561,7 @@ impl Device {
             self.look_up(id, self.state.board.txn(id).lpn);
             let board = &self.state.board;
             let of = |id: TxnId| board.facts.geometry.row_of(Ppa(board.txn(id).ppa));
-            if of(id) != of(member) {
+            if of(id) != of(member) || board.facts.geometry.row_planes > 1 && reads_other_row(board, lead, id) {
                 continue;
             }
             if self.policy.notifies_departures {
@@ -573,4 +577,19 @@ impl Device {
         self.transactions.row = row;
         transfers
     }
+}
+
+/// The plane of the flash in which the page of a read lies.
+fn flash_plane(geometry: &Geometry, read: &Transaction) -> (PlaneId, u32) {
+    (read.plane, geometry.plane_in_row(read.ppa))
+}
+
+/// Whether a member of the command of `lead` reads another row of the plane of the flash that `id` would read.
+fn reads_other_row(board: &Board, lead: TxnId, id: TxnId) -> bool {
+    let geometry = &board.facts.geometry;
+    let of = |txn: &Transaction| (flash_plane(geometry, txn), geometry.row_of(Ppa(txn.ppa)));
+    let (plane, row) = of(board.txn(id));
+    let following = |&id: &TxnId| Some(board.txn(id).next).filter(|next| next.is_some());
+    let mut members = core::iter::successors(Some(lead), following).map(|id| of(board.txn(id)));
+    members.any(|(its_plane, its_row)| its_plane == plane && its_row != row)
 }

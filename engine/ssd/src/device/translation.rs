@@ -230,7 +230,7 @@ impl Device {
         let read = create(no_request, flow, Owner::Mapping, op, page, plane, bytes, &mut self.state);
         self.page_order.add_read(page, read);
         if self.transactions.address_reads {
-            self.look_up(read, page);
+            self.address_read(read, page);
         }
         self.transactions.overtaking.joins_late();
         self.transactions.enqueue(read, &mut self.policy, &mut self.state);

@@ -281,6 +281,7 @@ mod tests {
             page_bytes: 8192,
             metadata_bytes: 448,
             slots: 1,
+            row_planes: 1,
             unit: UnitKind::Chip,
         };
         let plain = Config::plain(geometry);

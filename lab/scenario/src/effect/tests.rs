@@ -103,7 +103,7 @@ const CASES: &[Case] = &[
     Case {
         preset: "datacenter-tlc",
         is_refused: false,
-        keys: &["nand.same_page_read = true", "nand.same_page_program = false"],
+        keys: &["nand.same_page_program = false"],
         off: "ftl.superblock = \"die\"",
         on: "ftl.superblock = \"plane\"",
         with: "device.ftl.superblock = \"plane\"",

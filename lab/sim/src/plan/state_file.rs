@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use flashlane_core::Geometry;
 use flashlane_ssd::{Config, Replayed, SavedState};
 use postcard::de_flavors::io::io::IOReader;
 use serde::Serialize;
@@ -116,7 +117,9 @@ fn of_drive(config: &Config) -> String {
         blocks => format!("blocks always in SLC mode: {blocks}\n"),
     };
     // Not named where rows are pages, so that files from before there were others stay good.
-    let geometry = format!("{geometry:#?}").replace("    slots: 1,\n", "");
+    // Nor are the planes of rows, which matter to reads only.
+    let geometry = format!("{:#?}", Geometry { row_planes: 1, ..*geometry });
+    let geometry = geometry.replace("    slots: 1,\n", "").replace("    row_planes: 1,\n", "");
     format!(
         "seed: {seed}
 {precondition:#?}

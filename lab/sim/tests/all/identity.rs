@@ -135,7 +135,7 @@ fn serial(config: &mut Config) {
 
 /// Rows of two units, four a wordline, and little of the map in memory.
 fn small_rows_and_cache(config: &mut Config) {
-    config.geometry.slots = 2;
+    (config.geometry.slots, config.geometry.row_planes) = (2, config.geometry.row_planes.min(2));
     config.geometry.pages_per_block = 2 * 4 * 2;
     small_buffer(config);
     map_of_the_host(config);

@@ -1,6 +1,8 @@
 //! Rows of several pages (model 0.16): one array read for pages of a request and for moves of a victim. Exact scenes, and a plain model of random
 //! reads.
 
+mod planes;
+
 use std::collections::BTreeMap;
 
 use crate::common::play::{TestRequest, Touch, ends_under, hand_over, page};

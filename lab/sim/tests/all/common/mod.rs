@@ -25,6 +25,7 @@ pub fn table1(channels: u32, chips: u32) -> Config {
         page_bytes: 8192,
         metadata_bytes: 448,
         slots: 1,
+        row_planes: 1,
         unit: UnitKind::Chip,
     })
 }

@@ -59,6 +59,7 @@ pub fn geometry(random: &mut RandomStream) -> Geometry {
         page_bytes: random.one_of(&[512, 4096, 4096, 8192, 16384, 1536]),
         metadata_bytes: random.one_of(&[0, 112, 448]),
         slots: 1,
+        row_planes: 1,
         unit: random.one_of(&[UnitKind::Chip, UnitKind::Die]),
     }
 }
@@ -447,6 +448,12 @@ pub fn in_rows(random: &mut RandomStream) -> Config {
     let (rows, slots) = (random.between(1, 4), random.one_of(&[2, 2, 3, 4, 8]));
     with_wordlines(&mut config, rows, random);
     config.geometry.slots = slots;
+    let planes = random.apart().one_of(&[1, 2, 4]);
+    if slots % planes == 0 && planes > 1 {
+        // They work at once.
+        (config.nand.multi_plane, config.bus.plane_gap) = (true, Duration::ZERO);
+        config.geometry.row_planes = planes;
+    }
     config.geometry.pages_per_block = slots * rows * random.one_of(&[2, 3, 4]);
     fill(&mut config, (rows > 1).then_some(rows), random);
     config
