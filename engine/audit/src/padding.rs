@@ -147,7 +147,7 @@ impl Padding {
         let since = |at: Option<Time>| at.is_some_and(|at| at >= stored);
         let of_fua = self.fua.values().any(|pages| pages.contains(&txn.lpn)) || since(self.fua_at.remove(&txn.lpn));
         let has_waited = self.wait.is_some_and(|wait| stored + wait <= now);
-        if has_waited && self.has_cache && self.slots > 1 {
+        if has_waited && self.has_cache {
             self.waited_at = Some(now);
         }
         let is_awaited = of_fua || has_waited || since(self.waited_at) || self.flushes > 0 || since(self.flush_at);

@@ -93,6 +93,23 @@ fn a_write_with_fua_behind_a_full_cache() {
     assert_eq!(done, [CACHED]);
 }
 
+/// The page that has waited long enough takes the last page of the cache; the two that came later are padded all the same.
+#[test]
+fn a_page_that_is_due_leaves_younger_ones_to_be_padded() {
+    let mut config = folded();
+    (config.nand.one_shot_pages, config.geometry.pages_per_block) = (4, 16);
+    config.slc.iter_mut().for_each(|slc| slc.bits = 4);
+    config.nand.one_shot_wait = Some(Duration::from_ns(20 * MS));
+    config.check().expect("a legal device");
+    let writes = [burst(0, 0..5), burst(2 * MS, 5..7), burst(19 * MS, 7..10)].concat();
+    let (_, totals) = ends(&config, &writes);
+    assert_eq!(
+        (cells(&totals), totals.padded),
+        ((8, 2), Some(2)),
+        "four pages and four go to the cache, folded in between"
+    );
+}
+
 /// Once the block has been folded the cache has pages again: later writes go there, and what was gathered does when its wordline would be padded.
 /// A wordline that was made before goes to native cells.
 #[test]
