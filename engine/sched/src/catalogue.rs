@@ -171,7 +171,10 @@ impl Catalogue {
                 return Err(fail("parameter", name, &names.join(", ")));
             };
             if !(param.min..=param.max).contains(value) {
-                let legal = alloc::format!("{} to {} {}", param.min, param.max, param.unit);
+                let legal = match (param.min, param.max) {
+                    (0, 1) => "0 or 1".into(),
+                    (min, max) => alloc::format!("{min} to {max} {}", param.unit),
+                };
                 return Err(fail(name, &value.to_string(), &legal));
             }
         }

@@ -371,7 +371,7 @@ section! {
         /// Dirty pages survive a loss of power (capacitors): a flush and a write with FUA need no flash. Default false.
         protected: bool = false => Buffer, WriteBack;
         /// While at most half of the buffer is free (per flow with `per_flow`), pages enter one by one, each this time divided by the free
-        /// pages after the last, ns: writes that wait enter evenly, at the rate at which space is freed. Default 0: as soon as there is space.
+        /// pages after the last, ns: writes that wait enter evenly, at the rate at which space is freed. Default 0: as soon as there is space; at most 3.6e12, an hour.
         pace_ns: u64 = 0 => Buffer, WriteBack, ParallelService;
         /// Time the memory takes to serve a request without flash, ns (with or without a buffer).
         access_ns: u64;

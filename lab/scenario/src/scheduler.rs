@@ -95,6 +95,9 @@ impl fmt::Display for Amount<'_> {
         let answers = Question::ALL.into_iter().flat_map(|question| SHIPPED.answers(question));
         match answers.flat_map(|answer| answer.params).find(|param| param.name == self.0) {
             Some(param) => write!(f, "a whole number from {} to {} ({})", param.min, param.max, param.unit),
+            None if self.0 == "params" => {
+                f.write_str("parameters beside the name, as in { base = \"late\", late_choices = 3 }")
+            }
             None => f.write_str("a whole number, 0 or more"),
         }
     }

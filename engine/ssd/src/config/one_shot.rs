@@ -95,7 +95,7 @@ impl Config {
             "has no flash; needs ftl.unit_bytes = geometry.page_bytes and ftl.superblock = \"plane\"",
         )?;
         if !self.buffer.as_ref().is_some_and(|buffer| buffer.write_back && buffer.merge_writes) {
-            let legal = "rows of several logical pages need a page buffer with write_back and merge_writes";
+            let legal = "units smaller than a page and superblocks need a page buffer: buffer.pages above 0, write_back and merge_writes";
             return Err(error("geometry.slots", slots, legal));
         }
         self.check_gathering()

@@ -4,7 +4,7 @@ use flashlane_sched::catalogue::{Question, Recipe, RecipeError};
 use flashlane_ssd::Config;
 
 use crate::error::RunError;
-use flashlane_scenario::{Mix, Scenario, SchedulerChoice};
+use flashlane_scenario::{Mix, Scenario, ScenarioError, SchedulerChoice};
 
 /// The catalogue's recipe for a scheduler of a scenario.
 pub(crate) fn recipe(choice: &SchedulerChoice) -> Recipe {
@@ -29,10 +29,12 @@ pub(crate) fn check(
     name: &str,
     (key, recipe): (&str, &Recipe),
 ) -> Result<(), RunError> {
-    let scheduler = scenario.catalogue().build(recipe).map_err(|error| match is_out_of_range(&error) {
-        true => scenario.key_error(&format!("{key}.{}", error.key), error.value, format!("must be {}", error.legal)),
-        false => scenario.key_error(key, format!("{:?}", error.value), legal(&error)),
-    })?;
+    if recipe.base.as_deref().unwrap_or("read-first") != name && scenario.catalogue().scheduler(name).is_some() {
+        let message = "is the name of a scheduler that this mix does not start from (base); give it another";
+        return Err(scenario.key_error(&format!("{key}.name"), format!("{name:?}"), message).into());
+    }
+    let scheduler =
+        scenario.catalogue().build(recipe).map_err(|error| recipe_error(scenario, (key, recipe), &error))?;
     if scheduler.admit.declares().needs_buffer && config.buffer.is_none() {
         let message = format!("must be at least 1: {name} estimates by what the buffer holds");
         return Err(scenario.key_error("device.buffer.pages", "0", message).into());
@@ -40,9 +42,22 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Whether a recipe error is a parameter's value, not a name.
-fn is_out_of_range(error: &RecipeError) -> bool {
-    !matches!(error.key.as_str(), "scheduler" | "parameter") && Question::named(&error.key).is_none()
+/// An error of the recipe at `key`, at the key of the mix that it is about.
+fn recipe_error(scenario: &Scenario, (key, recipe): (&str, &Recipe), error: &RecipeError) -> ScenarioError {
+    let RecipeError { key: own, value, .. } = error;
+    let quoted = format!("{value:?}");
+    if own == "scheduler" {
+        return scenario.key_error(key, quoted, legal(error));
+    }
+    if own == "parameter" {
+        let given = recipe.params.iter().find(|(name, _)| name == value).map_or(quoted, |(_, given)| given.to_string());
+        return scenario.key_error(&format!("{key}.{value}"), given, legal(error));
+    }
+    let key = format!("{key}.{own}");
+    match Question::named(own) {
+        Some(_) => scenario.key_error(&key, quoted, legal(error)),
+        None => scenario.key_error(&key, value, format!("must be {}", error.legal)),
+    }
 }
 
 /// The legal alternatives of a recipe error, with the nearest name.

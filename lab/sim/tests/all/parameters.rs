@@ -7,7 +7,9 @@ use crate::common::play::{Mix, TestRequest, asks, audit, built, conserved, hand_
 use crate::common::small_gc_drive;
 use flashlane_core::event::Event;
 use flashlane_core::{Completion, Duration, Time};
+use flashlane_scenario::Scenario;
 use flashlane_sched::catalogue::{AnswerEntry, Question, Recipe, SHIPPED, build, schedulers};
+use flashlane_sim::{Options, compare};
 use flashlane_ssd::config::{Buffer, Config, FlowConfig};
 use rand_pcg::Pcg64Mcg;
 
@@ -168,5 +170,25 @@ fn the_ends_of_ranges_are_legal_runs() {
                 assert!(verdict.events > 1_000);
             }
         }
+    }
+}
+
+/// What is wrong in a mix is said at its own key.
+#[test]
+fn an_error_of_a_mix_names_the_key() {
+    for (mix, expected) in [
+        (r#"{ name = "m", base = "late", bogus = 1 }"#, "s:1:50: scheduler.bogus = 1: no such parameter; there are "),
+        (
+            r#"{ name = "m", base = "late", place = "laet" }"#,
+            "s:1:50: scheduler.place = \"laet\": no such place; there are ",
+        ),
+        (r#"{ name = "m", base = "late", shadow = 2 }"#, "s:1:51: scheduler.shadow = 2: must be 0 or 1"),
+        (r#"{ name = "late", place = "late" }"#, "s:1:22: scheduler.name = \"late\": is the name of a scheduler "),
+    ] {
+        let text = format!("scheduler = {mix}\n[[flow]]\nsynthetic = {{ rate_iops = 9, requests = 1 }}\n");
+        let scenario = Scenario::parse("s", text).unwrap_or_else(|why| panic!("{why}"));
+        let options = Options { audit: false, rows: None, activity: false, progress: None };
+        let error = compare(&scenario, &options).map(|_| ()).expect_err("refused").to_string();
+        assert!(error.starts_with(expected), "{error}");
     }
 }
