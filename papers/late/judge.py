@@ -319,6 +319,7 @@ def main():
     options.add_argument("--keep", type=Path, required=True)
     options.add_argument("--set", type=int, choices=SETS, default=max(SETS))
     options.add_argument("--seeds", type=int, default=3)
+    options.add_argument("--family", help="only the workloads of this family")
     options.add_argument("--rows", nargs="+", metavar="TABLE", help="these schedulers, fcfs first and late among them, instead of all")
     options.add_argument("--jobs", type=int, default=1)
     options.add_argument("--out", type=Path)
@@ -326,7 +327,7 @@ def main():
     given = options.parse_args()
     given.keep.mkdir(parents=True, exist_ok=True)
     schedulers = given.rows or entries(given.program)
-    works = list(workloads(given.traces, SETS[given.set]))
+    works = [work for work in workloads(given.traces, SETS[given.set]) if given.family in (None, work[0])]
     first = 100 * given.set + 1
     jobs = [(work, seed) for seed in range(first, first + given.seeds) for work in works if work[0] != "traces" or seed == first]
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:

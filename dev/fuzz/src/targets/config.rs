@@ -195,7 +195,7 @@ fn geometry(u: &mut Unstructured) -> Result<Geometry> {
         page_bytes: small(u, 1..=32)?.saturating_mul(512),
         metadata_bytes: small(u, 0..=512)?,
         slots,
-        row_planes: if u.ratio(1, 4)? { small(u, 1..=4)? } else { 1 },
+        row_planes: if u.ratio(1, 8)? { slots } else { 1 },
         unit: if u.arbitrary()? { UnitKind::Chip } else { UnitKind::Die },
     })
 }
@@ -298,13 +298,13 @@ mod tests {
     #[test]
     fn a_fair_part_of_random_configurations_is_accepted() {
         let mut rng = Pcg32::seed_from_u64(3);
-        let accepted = (0..2_000).filter_map(|_| {
+        let accepted = (0..4_000).filter_map(|_| {
             let input: Vec<u8> = (0..600).map(|_| rng.random()).collect();
             let config = config(&mut Unstructured::new(&input)).unwrap();
             config.check().is_ok().then_some(config.geometry.slots)
         });
         let accepted: Vec<u32> = accepted.collect();
-        assert!((100..1_900).contains(&accepted.len()), "{} of 2,000 accepted", accepted.len());
+        assert!((200..3_800).contains(&accepted.len()), "{} of 4,000 accepted", accepted.len());
         let with_rows = accepted.iter().filter(|slots| **slots > 1).count();
         assert!(with_rows >= 5, "{with_rows} of {} with rows", accepted.len());
     }
