@@ -425,10 +425,10 @@ section! {
     /// State of the drive before the first request.
     Precondition "precondition" {
         /// `fresh` (erased), `filled` (`fill_percent` of the pages written once, in order), `steady` (full, and
-        /// overwritten at random until garbage collection is in equilibrium: the analytic state, ready at once) or
-        /// `replayed` (full, and overwritten at random page by page with this device's own garbage collection;
-        /// `overwrite_percent` says how long; takes about 0.025 s of CPU per GB, once for all
-        /// runs of a comparison, and with `--state FILE` once for all comparisons).
+        /// overwritten at random until garbage collection is in equilibrium: the analytic state; its free
+        /// blocks are written first) or `replayed` (full, and overwritten at random page by page with this
+        /// device's own garbage collection; `overwrite_percent` says how long; takes about 0.025 s of CPU
+        /// per GB, once for all runs of a comparison, and with `--state FILE` once for all comparisons).
         state: Word<DriveState> => ParallelService;
         /// For `filled`: percent of the logical pages, 0 to 100, in steps of 0.1.
         fill_percent: f64 => Filled, ParallelService;
