@@ -1,6 +1,6 @@
 //! Pages of a write-back buffer that were written in part: the rest of each is read once, before it is programmed (model 0.10).
 //!
-//! A page is in the buffer from its first write on until a program of it has ended since whose queuing it was not written. Not judged with
+//! A page is in the buffer from its first write until a program of it ends, unless it was written again after that program joined its queue. Not judged with
 //! `read_allocate`, where the stream does not tell which clean pages the buffer holds, nor with a mapping cache, where a program joins its queue
 //! later than its page leaves; nor where the start is not known.
 

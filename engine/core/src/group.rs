@@ -98,7 +98,7 @@ impl Board {
     }
 }
 
-/// Whether any slot in `used` is in die `die` of a unit whose dies have `planes`.
+/// Whether a bit of `used` is set for a plane slot of the die `die`; each die of the unit has `planes` slots.
 #[inline]
 fn die_used(used: u64, die: u8, planes: u8) -> bool {
     used >> (die * planes) & ((1u64 << planes) - 1) != 0

@@ -103,8 +103,8 @@ struct Part {
     capacity: u32,
     used: u32,
     dirty: u32,
-    /// Pages that are gathered, or lack their rest.
-    gathered: u32,
+    /// Pages that are dirty but cannot be chosen: gathered for a wordline, or without their rest.
+    held_back: u32,
     flushing: u32,
     /// Writes that wait for space, and reads behind them.
     waiting: VecDeque<Waiting>,
@@ -119,7 +119,7 @@ struct Part {
 impl Part {
     /// Pages that writes could store now: free slots and those of clean pages.
     const fn free(&self) -> u32 {
-        self.capacity - self.dirty - self.gathered - self.flushing
+        self.capacity - self.dirty - self.held_back - self.flushing
     }
 
     /// When the next page of a write may enter with this [`config::Buffer::pace`]. A full part lets pages enter that need no space.
@@ -186,7 +186,7 @@ impl Buffer {
             capacity: config.pages / parts,
             used: 0,
             dirty: 0,
-            gathered: 0,
+            held_back: 0,
             flushing: 0,
             waiting: VecDeque::new(),
             waiting_reads: 0,
@@ -405,7 +405,7 @@ impl Buffer {
         let part = &mut self.parts[self.entries[e.index()].part as usize];
         part.dirty -= 1;
         if self.gathers {
-            part.gathered += 1;
+            part.held_back += 1;
             self.change_state(e, State::Gathered);
         } else {
             part.flushing += 1;
@@ -418,7 +418,7 @@ impl Buffer {
         let e = self.index.get(lpn);
         debug_assert_eq!(self.entries[e.index()].state, State::Gathered);
         let part = &mut self.parts[self.entries[e.index()].part as usize];
-        part.gathered -= 1;
+        part.held_back -= 1;
         part.flushing += 1;
         self.change_state(e, State::Flushing { again: false });
     }
@@ -427,7 +427,7 @@ impl Buffer {
     pub(crate) fn is_dirty_again(&mut self, lpn: Lpn) {
         let e = self.index.get(lpn);
         let part = &mut self.parts[self.entries[e.index()].part as usize];
-        part.gathered -= 1;
+        part.held_back -= 1;
         part.dirty += 1;
         self.change_state(e, State::Dirty);
     }
@@ -438,7 +438,7 @@ impl Buffer {
         debug_assert_eq!(self.entries[e.index()].state, State::Dirty);
         let part = &mut self.parts[self.entries[e.index()].part as usize];
         part.dirty -= 1;
-        part.gathered += 1;
+        part.held_back += 1;
         self.change_state(e, State::Partial);
     }
 
@@ -490,7 +490,7 @@ impl Buffer {
         match state {
             State::Clean => {}
             State::Dirty => counts.dirty -= 1,
-            State::Partial | State::Gathered => counts.gathered -= 1,
+            State::Partial | State::Gathered => counts.held_back -= 1,
             State::Flushing { .. } if program_dropped => counts.flushing -= 1,
             State::Flushing { .. } => {
                 counts.used += 1;

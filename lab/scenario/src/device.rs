@@ -294,8 +294,8 @@ section! {
         /// which then share every program and erase, but not reads. Needs `nand.multi_plane`, `bus.plane_gap_ns = 0` and a buffer as `unit_bytes` does. A
         /// block has at most 65,535 logical pages.
         superblock: Word<Superblock> = Word(Superblock::Plane) => PlanesOfADie;
-        /// A write of part of a logical page reads the page first; with `write_back` before it leaves the buffer, without `merge_writes` not at
-        /// all.
+        /// A write of part of a logical page reads the page first. With `write_back` the buffer keeps the page until that has ended, and without
+        /// `merge_writes` nothing is read.
         read_modify_write: bool => MergedWrites, ParallelService;
         /// Free blocks are used least worn first; if false, in the order in which they were freed.
         wear_aware: bool;

@@ -82,7 +82,7 @@ fn with_page(mut case: Case, page: u32) -> Case {
     case
 }
 
-/// A die whose rows span two planes reads the first row of one and the second of the other.
+/// One command of a die whose rows span two planes: it reads the first row of one plane and the second row of the other.
 fn of_two_planes() -> Case {
     let mut case = with_page(pair(0), 3);
     (case.config.geometry.slots, case.config.geometry.row_planes) = (2, 2);

@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    /// Two dies of two planes, each with a write; two dies whose rows span two planes of the flash, each of which has a read.
+    /// Two dies of two planes: a write waits for each plane. Then two dies whose rows span two planes: a read waits for each.
     #[test]
     fn commands_span_what_the_drive_can() {
         for (multi_plane, multi_die, expected) in

@@ -268,8 +268,8 @@ fn taking_plane(board: &Board, unit: UnitId) -> Option<Taker> {
     Some(Taker { plane: PlaneId(first + slot as u16), has_blocks, free_pages, valid_pages })
 }
 
-/// The plane of the die of `slot` with at most `most_valid` valid pages whose next page is hindmost, `slot` itself among equals, if no write has been taken for that die;
-/// else all that may join are at the same page.
+/// The plane on the die of `slot` whose next page is hindmost, among those with at most `most_valid` valid pages; `slot` itself among equals.
+/// If a write has been taken for that die it is `slot`: all planes that may join are at the same page then.
 fn hindmost(board: &Board, own: &[Plane], taken: u64, slot: u32, most_valid: u32) -> u32 {
     let (per_die, pages) = (board.facts.geometry.planes_per_die, board.facts.geometry.pages_per_block);
     let first = slot / per_die * per_die;

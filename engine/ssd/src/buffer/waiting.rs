@@ -108,7 +108,7 @@ impl Buffer {
         self.parts[p].last_entry = now;
     }
 
-    /// For each part that has space but whose writes wait for the pace: one of its flows, and when the next page may enter.
+    /// Parts that have space, and writes that wait for the pace only: a flow of each, and when its next page may enter.
     pub(crate) fn entries(&self) -> impl DoubleEndedIterator<Item = (FlowId, Time)> {
         let has_entry = |part: &Part| self.is_paced() && !part.waiting.is_empty() && part.free() > 0;
         let parts = self.parts.iter().enumerate().filter(move |(_, part)| has_entry(part));

@@ -236,7 +236,7 @@ impl Device {
         serves
     }
 
-    /// Creates the transaction of a page of a read, which may be older than its number says, and puts it into its queue.
+    /// Creates the transaction of a page of a read, and puts it into its queue.
     #[inline(always)]
     fn read_flash<const PLAIN: bool>(
         &mut self,
@@ -250,7 +250,7 @@ impl Device {
         self.transactions.enqueue(read, &mut self.policy, &mut self.state);
     }
 
-    /// Creates it.
+    /// Creates the transaction of a page of a read, which may be older than its number says.
     #[inline(always)]
     pub(super) fn make_read<const PLAIN: bool>(
         &mut self,

@@ -300,10 +300,10 @@ impl Flash {
     /// Whether the unit must wait for its bus before it decides ([`Flash::waits_for_bus`]). If so, it is marked to decide when
     /// the bus becomes free.
     pub fn must_wait_for_bus(&mut self, unit: UnitId, now: Time) -> bool {
-        let FlashUnit { channel: number, way, .. } = self.units[unit.index()];
-        let channel = &mut self.channels[usize::from(number)];
-        let in_use = channel.in_use(now.ns());
+        let in_use = self.bus_in_use(unit, now);
         if in_use {
+            let FlashUnit { channel: number, way, .. } = self.units[unit.index()];
+            let channel = &mut self.channels[usize::from(number)];
             channel.defer(way, now.ns());
             let next = channel.next();
             self.set_next(usize::from(number), next);

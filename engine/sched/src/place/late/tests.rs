@@ -344,85 +344,88 @@ fn placement(board: &Board, late: &Late, placed: Option<PlaneId>, takers: &[Plan
     format!("{took}, planes {could:?} could; {rule}; {}", scene(board))
 }
 
+/// A random board of four chips of two planes, on which chips may be busy, reads may wait and blocks may run out.
+fn random_board(random: &mut Random) -> Board {
+    let mut sample = |below: u64| random.below(below);
+    let mut board = chips(2, 2, 2);
+    board.facts.same_page[1] = sample(2) == 0;
+    (board.facts.paced_gc, board.facts.geometry.pages_per_block) = (sample(2) == 0, 16);
+    for plane in &mut board.planes {
+        (plane.free_blocks, plane.collecting) = (2 + sample(5) as u32, sample(2) == 0);
+        (plane.has_free_page, plane.free_pages) = (sample(4) > 0, 1 + sample(9) as u32);
+        (plane.next_page, plane.victim_pages) = (sample(16) as u32, sample(16) as u32);
+        plane.valid_pages = 60 * sample(4) as u32;
+    }
+    for unit in 0..board.units.len() {
+        let counters = &mut board.units[unit].counters;
+        (counters.last_write, counters.moves, counters.erases) = (1 + sample(2), sample(5), sample(2));
+        serve(&mut board, unit, if sample(2) == 0 { Service::Idle } else { Service::Busy });
+        board.units[unit].set_waiting([u32::from(sample(3) == 0), 0]);
+    }
+    board
+}
+
+/// The planes that could take a write by the plain rule: those whose chip is not nearly out of blocks, or all if every chip is, which is returned
+/// too.
+fn able_planes(board: &Board) -> (Vec<PlaneId>, bool) {
+    let could = |&plane: &PlaneId| {
+        let unit = board.home_of(plane).0;
+        let state = &board.units[unit.index()];
+        let own = &board.planes[unit.index() * 2..unit.index() * 2 + 2];
+        let short = own.iter().any(|plane| plane.collecting && plane.free_blocks <= 3);
+        let free = state.service == Service::Idle && state.waiting(FlashOp::Read) == 0;
+        let goes = !short || board.facts.paced_gc && has_earned_a_write(own, &state.counters);
+        (free && goes && board.plane(plane).has_free_page).then_some((short, plane))
+    };
+    let able: Vec<(bool, PlaneId)> = (0..8).map(PlaneId).filter_map(|plane| could(&plane)).collect();
+    let all_short = able.iter().all(|(short, _)| *short);
+    (able.iter().filter(|(short, _)| *short == all_short).map(|it| it.1).collect(), all_short)
+}
+
+/// Of planes with up to 64 valid pages more than another the one with most free pages.
+fn roomiest(of: Vec<Plane>) -> Option<Plane> {
+    let most_valid = of.iter().map(|plane| plane.valid_pages).min()? + 64;
+    of.into_iter().rev().filter(|plane| plane.valid_pages <= most_valid).max_by_key(|plane| plane.free_pages)
+}
+
+/// Whether a write was placed on the roomiest chip of the planes `takers`, and there on none with many more valid pages than the other plane.
+fn is_roomy_and_even(board: &Board, placed: PlaneId, takers: &[PlaneId]) -> bool {
+    let of_unit = |unit: UnitId| -> Vec<Plane> {
+        takers.iter().filter(|&&plane| board.home_of(plane).0 == unit).map(|&plane| *board.plane(plane)).collect()
+    };
+    let best = roomiest((0..4).filter_map(|unit| roomiest(of_unit(UnitId(unit)))).collect());
+    let own = of_unit(board.home_of(placed).0);
+    let fewest_valid = own.iter().map(|plane| plane.valid_pages).min();
+    roomiest(own).map(|plane| plane.free_pages) == best.map(|plane| plane.free_pages)
+        && fewest_valid.is_some_and(|fewest| board.plane(placed).valid_pages <= fewest + 64)
+}
+
 /// The law of `late`, on random boards: a write is bound to a chip if and only if one could take it whose collection does not go first,
-/// and to such a chip only, and under paced collection to one nearly out of blocks only if no other could; with as many choices as chips no plane that could take it has more free pages than one of that chip, of
-/// planes that do not differ by more than four blocks in their valid pages.
+/// and to such a chip only, and under paced collection to one nearly out of blocks only if no other could; with as many choices as chips to the
+/// roomiest, and to no plane that is too full.
 #[test]
 fn no_write_binds_where_blocks_run_out_while_others_have_room() {
     let mut random = Random(17);
-    let mut sample = |below: u64| random.below(below);
     let mut seen = [0; 3];
     for _ in 0..20_000 {
-        let mut board = chips(2, 2, 2);
-        board.facts.same_page[1] = sample(2) == 0;
-        (board.facts.paced_gc, board.facts.geometry.pages_per_block) = (sample(2) == 0, 16);
-        for plane in &mut board.planes {
-            (plane.free_blocks, plane.collecting) = (2 + sample(5) as u32, sample(2) == 0);
-            (plane.has_free_page, plane.free_pages) = (sample(4) > 0, 1 + sample(9) as u32);
-            (plane.next_page, plane.victim_pages) = (sample(16) as u32, sample(16) as u32);
-            plane.valid_pages = 60 * sample(4) as u32;
-        }
-        for unit in 0..board.units.len() {
-            let counters = &mut board.units[unit].counters;
-            (counters.last_write, counters.moves, counters.erases) = (1 + sample(2), sample(5), sample(2));
-            serve(&mut board, unit, if sample(2) == 0 { Service::Idle } else { Service::Busy });
-            board.units[unit].set_waiting([u32::from(sample(3) == 0), 0]);
-        }
-        let mut late = choosing(&board, 1 + sample(4));
-        late.next = Rotation { way: sample(2) as u32, channel: sample(2) as u32 };
+        let mut board = random_board(&mut random);
+        let mut late = choosing(&board, 1 + random.below(4));
+        late.next = Rotation { way: random.below(2) as u32, channel: random.below(2) as u32 };
         let write = waits(&mut board, 0, 0);
         let placed = late.place_at_dispatch(&board, write).map(|placed| placed.to);
-        // The plain rule: planes that could take the write.
-        let could = |&plane: &PlaneId| {
-            let unit = board.home_of(plane).0;
-            let state = &board.units[unit.index()];
-            let own = &board.planes[unit.index() * 2..unit.index() * 2 + 2];
-            let short = own.iter().any(|plane| plane.collecting && plane.free_blocks <= 3);
-            let free = state.service == Service::Idle && state.waiting(FlashOp::Read) == 0;
-            let goes = !short || board.facts.paced_gc && has_earned_a_write(own, &state.counters);
-            (free && goes && board.plane(plane).has_free_page).then_some((short, plane))
-        };
-        // Of them those with blocks, if there are any.
-        let able: Vec<(bool, PlaneId)> = (0..8).map(PlaneId).filter_map(|plane| could(&plane)).collect();
-        let all_short = able.iter().all(|(short, _)| *short);
-        let takers: Vec<PlaneId> = able.iter().filter(|(short, _)| *short == all_short).map(|it| it.1).collect();
+        let (takers, all_short) = able_planes(&board);
         let idle = board.units.iter().all(|unit| unit.service == Service::Idle && unit.user_waiting() == 0);
         let scene = || placement(&board, &late, placed, &takers);
         match placed {
             Some(plane) if !takers.is_empty() => {
-                assert!(takers.contains(&plane), "a write goes to a plane that could begin it; {}", scene())
+                assert!(takers.contains(&plane), "a write goes to a plane that could begin it; {}", scene());
+                let is_right = late.choices < 4 || is_roomy_and_even(&board, plane, &takers);
+                assert!(is_right, "the chip with most free pages takes it, and no plane that is too full; {}", scene());
             }
             Some(_) => {
                 assert!(idle, "a write that no plane could begin waits while anything is under way; {}", scene())
             }
             None => assert!(takers.is_empty(), "a write goes as soon as a plane could begin it; {}", scene()),
-        }
-        if late.choices == 4 && !takers.is_empty() {
-            let shown = |&plane: &PlaneId| *board.plane(plane);
-            // Of planes with up to 64 valid pages more than another the one with most free pages: of each chip, and of these.
-            let roomiest = |of: Vec<Plane>| {
-                let most_valid = of.iter().map(|plane| plane.valid_pages).min()? + 64;
-                of.into_iter()
-                    .rev()
-                    .filter(|plane| plane.valid_pages <= most_valid)
-                    .max_by_key(|plane| plane.free_pages)
-            };
-            let of_unit = |unit: u16| {
-                takers
-                    .iter()
-                    .filter(|&&plane| board.home_of(plane).0 == UnitId(unit))
-                    .map(shown)
-                    .collect::<Vec<Plane>>()
-            };
-            let best =
-                roomiest((0..4).filter_map(|unit| roomiest(of_unit(unit))).collect()).map(|best| best.free_pages);
-            let taker = placed.map(|plane| of_unit(board.home_of(plane).0.0)).unwrap_or_default();
-            let fewest_valid = taker.iter().map(|plane| plane.valid_pages).min();
-            let most = roomiest(taker).map(|plane| plane.free_pages);
-            assert_eq!(most, best, "the chip of the plane with most free pages takes a write; {}", scene());
-            let is_even =
-                placed.zip(fewest_valid).is_some_and(|(plane, fewest)| shown(&plane).valid_pages <= fewest + 64);
-            assert!(is_even, "a plane of it takes none that has many more valid pages than another; {}", scene());
         }
         seen[usize::from(takers.is_empty())] += 1;
         seen[2] += usize::from(all_short && !takers.is_empty());
