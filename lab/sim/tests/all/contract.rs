@@ -64,26 +64,20 @@ fn each(mut check: impl FnMut(&SchedulerEntry, &Recipe, &Config, &[TestRequest])
 }
 
 #[test]
-fn every_request_completes_once_and_the_auditor_is_silent() {
+fn every_request_completes_once_twice_the_same_whether_watched_or_not_and_the_auditor_is_silent() {
     each(|entry, recipe, config, asks| {
-        let (played, verdict) = play::audit(config, recipe, asks).unwrap_or_else(|why| panic!("{}: {why}", entry.name));
-        assert!(verdict.events > 10_000 && played.totals.erases > 50, "{}: too little happened", entry.name);
-    });
-}
-
-#[test]
-fn twice_the_same_whether_watched_or_not() {
-    each(|entry, recipe, config, asks| {
+        let (watched, verdict) =
+            play::audit(config, recipe, asks).unwrap_or_else(|why| panic!("{}: {why}", entry.name));
+        assert!(verdict.events > 10_000 && watched.totals.erases > 50, "{}: too little happened", entry.name);
         let once = play(config, recipe, asks, Wake::Plain);
         play::conserved(asks, &once.completions).unwrap_or_else(|why| panic!("{}: {why}", entry.name));
         assert_eq!(once, play(config, recipe, asks, Wake::Plain), "{}", entry.name);
-        let (watched, _) = play::audit(config, recipe, asks).expect("audited above");
         assert_eq!(once, watched, "{}: watching changes the run", entry.name);
     });
 }
 
 /// Reporting events does not change estimates either: an estimate sees the channels as they are, even where transfers
-/// without a reported beginning are recorded late.
+/// without a reported beginning are recorded late. Looked at after every fourth request: most of what waits does so for longer.
 #[test]
 fn slack_is_the_same_whether_watched_or_not() {
     let mut with_slack = 0;
@@ -96,6 +90,9 @@ fn slack_is_the_same_whether_watched_or_not() {
                 play::hand_over(device, id as u64, ask);
                 device.events().clear();
                 device.completions().clear();
+                if id % 4 != 0 {
+                    return Vec::new();
+                }
                 let waiting = device.board().txns.iter().filter(|txn| txn.stage == Stage::Waiting);
                 waiting.map(|txn| (txn.serial, txn.slack)).collect::<Vec<_>>()
             });
@@ -103,24 +100,16 @@ fn slack_is_the_same_whether_watched_or_not() {
             with_slack += slacks[0].iter().filter(|(_, slack)| *slack > Duration::ZERO).count();
         }
     });
-    assert!(with_slack > 10_000, "{with_slack} are too few");
+    assert!(with_slack > 5_000, "{with_slack} are too few");
 }
 
 #[test]
-fn spare_wake_ups_change_nothing() {
+fn spare_wake_ups_and_stops_at_completions_change_nothing() {
     each(|entry, recipe, config, asks| {
         let plain = play(config, recipe, asks, Wake::Plain);
-        for seed in 1..3 {
-            assert_eq!(plain, play(config, recipe, asks, Wake::Spare(seed)), "{}, seed {seed}", entry.name);
+        for wake in [Wake::Spare(1), Wake::Spare(2), Wake::Completions] {
+            assert_eq!(plain, play(config, recipe, asks, wake.clone()), "{}, {wake:?}", entry.name);
         }
-    });
-}
-
-#[test]
-fn stops_at_completions_change_nothing() {
-    each(|entry, recipe, config, asks| {
-        let plain = play(config, recipe, asks, Wake::Plain);
-        assert_eq!(plain, play(config, recipe, asks, Wake::Completions), "{}", entry.name);
     });
 }
 

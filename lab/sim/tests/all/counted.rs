@@ -6,6 +6,12 @@ use flashlane_report::results::{DeviceStats, FlowResult, Format, ResultsDir, Sum
 use flashlane_scenario::Scenario;
 use flashlane_sim::{Options, RowOutput, compare};
 
+use crate::common::FLIN;
+
+/// A drive of today with few of its blocks: most of a test would else be the tables of pages that no request touches.
+const MODERN: &str =
+    "[device]\npreset = \"modern-tlc\"\ngeometry.blocks_per_plane = 40\nftl.over_provisioning_percent = 12.7\n";
+
 /// A small drive that collects from the first write on.
 const SMALL: &str = "\
 [device]
@@ -137,10 +143,10 @@ fn the_figures_of_the_device_are_the_same_with_the_auditor() {
 /// Nor does the end of a run depend on it: here the last request completes at the instant of its arrival, at which its program begins too.
 #[test]
 fn the_last_instant_is_the_same_with_the_auditor() {
-    let buffered = "[device]\npreset = \"flin-isca18\"\n[device.buffer]\npages = 8\naccess_ns = 0";
+    let buffered = format!("{FLIN}buffer = {{ pages = 8, access_ns = 0 }}");
     let write = "request = [{ at_ns = 0, op = \"write\", pages = [0] }]";
     for scheduler in ["read-first", "late", "flin", "hos"] {
-        let scenario = scenario(&format!("scheduler = \"{scheduler}\""), buffered, "alone = false", &[write]);
+        let scenario = scenario(&format!("scheduler = \"{scheduler}\""), &buffered, "alone = false", &[write]);
         let [audited, plain] = [true, false].map(|audit| made(&scenario, audit).schedulers.remove(0).device);
         assert_eq!(audited, plain, "{scheduler}");
     }
@@ -189,10 +195,7 @@ fn overload_is_judged_by_the_flow_s_own_time() {
     let reader = "name = \"reader\"\nsynthetic = { read_ratio = 1, rate_iops = 20_000, requests = 40_000 }";
     let writer =
         "name = \"writer\"\nsynthetic = { read_ratio = 0, rate_iops = 60_000, start_us = 1_900_000, requests = 5_000 }";
-    let late = made(
-        &scenario("schedulers = [\"fcfs\", \"late\"]", "device = \"flin-isca18\"", "alone = false", &[reader, writer]),
-        false,
-    );
+    let late = made(&scenario("schedulers = [\"fcfs\", \"late\"]", FLIN, "alone = false", &[reader, writer]), false);
     for run in 0..2 {
         let overload = flow(&late, run, "writer").overload.as_ref().expect("an overload");
         let offered = overload.offered_iops.expect("a rate");
@@ -204,10 +207,7 @@ fn overload_is_judged_by_the_flow_s_own_time() {
     }
     // One that comes at the beginning, and nothing of it later.
     let early = writer.replace("start_us = 1_900_000, ", "");
-    let early = made(
-        &scenario("schedulers = [\"fcfs\"]", "device = \"flin-isca18\"", "alone = false", &[reader, &early]),
-        false,
-    );
+    let early = made(&scenario("schedulers = [\"fcfs\"]", FLIN, "alone = false", &[reader, &early]), false);
     let overload = flow(&early, 0, "writer").overload.clone().expect("an overload");
     assert!((overload.offered_iops.expect("a rate") / 60_000.0 - 1.0).abs() < 0.1, "{overload:?}");
     assert!(rules(&early).contains(&Rule::Overloaded));
@@ -220,15 +220,7 @@ fn a_drive_with_a_busy_die_is_not_idle() {
         let hot = format!(
             "synthetic = {{ read_ratio = 1, working_set_bytes = 16384, size = {{ constant = 4096 }}, rate_iops = {rate}, requests = 8_000 }}"
         );
-        made(
-            &scenario(
-                "schedulers = [\"fcfs\", \"read-first-suspend\", \"flin\"]",
-                "device = \"modern-tlc\"",
-                "",
-                &[&hot],
-            ),
-            false,
-        )
+        made(&scenario("schedulers = [\"fcfs\", \"read-first-suspend\", \"flin\"]", MODERN, "", &[&hot]), false)
     };
     for (rate, overloads) in [(22_000, false), (25_000, true)] {
         let summary = of(rate);

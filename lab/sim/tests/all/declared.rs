@@ -127,13 +127,17 @@ fn drive(unit: UnitKind, flows: u8) -> Config {
     config
 }
 
-/// Runs every row as it is and with one of its answers changed by `ask`, on drives with `flows` flows.
-fn same(flows: u8, ask: impl Fn(Scheduler) -> Scheduler) {
-    same_on(|unit| drive(unit, flows), ask);
-}
+/// A scheduler with one of its answers that declares nothing.
+type Ask = fn(Scheduler) -> Scheduler;
 
-/// [`same`] on drives of a caller's own.
-fn same_on(drive: impl Fn(UnitKind) -> Config, ask: impl Fn(Scheduler) -> Scheduler) {
+const ADMIT: Ask = |scheduler| Scheduler { admit: Box::new(Asked(scheduler.admit)), ..scheduler };
+const PLACE: Ask = |scheduler| Scheduler { place: Box::new(Asked(scheduler.place)), ..scheduler };
+const ORDER: Ask = |scheduler| Scheduler { order: Box::new(Asked(scheduler.order)), ..scheduler };
+const PICK: Ask = |scheduler| Scheduler { pick: Box::new(Asked(scheduler.pick)), ..scheduler };
+const COLLECT: Ask = |scheduler| Scheduler { collect: Box::new(Asked(scheduler.collect)), ..scheduler };
+
+/// Runs every row as it is and with one of its answers changed, by each of `changes` in turn.
+fn same_on(drive: impl Fn(UnitKind) -> Config, changes: &[(&str, Ask)]) {
     for unit in [UnitKind::Chip, UnitKind::Die] {
         let config = drive(unit);
         for gap in [20_000, 500_000] {
@@ -143,37 +147,30 @@ fn same_on(drive: impl Fn(UnitKind) -> Config, ask: impl Fn(Scheduler) -> Schedu
                 let recipe = recipe(entry.name, &[]);
                 let scheduler = || build(&recipe).expect("a scheduler");
                 let declared = play::play_under(&config, scheduler(), &asks, Wake::Plain);
-                let asked = play::play_under(&config, ask(scheduler()), &asks, Wake::Plain);
                 assert!(declared.totals.erases > 50, "{}: too little happened", entry.name);
-                assert_eq!(declared, asked, "{}, {unit:?}, a request every {gap} ns", entry.name);
+                for (what, ask) in changes {
+                    let asked = play::play_under(&config, ask(scheduler()), &asks, Wake::Plain);
+                    assert_eq!(declared, asked, "{}, {what}, {unit:?}, a request every {gap} ns", entry.name);
+                }
             }
         }
     }
 }
 
 #[test]
-fn positions_at_the_tail() {
-    same(2, |scheduler| Scheduler { order: Box::new(Asked(scheduler.order)), ..scheduler });
-}
-
-#[test]
-fn pages_that_stay_home() {
-    same(2, |scheduler| Scheduler { place: Box::new(Asked(scheduler.place)), ..scheduler });
-}
-
-#[test]
-fn single_transactions_that_start() {
-    same(2, |scheduler| Scheduler { pick: Box::new(Asked(scheduler.pick)), ..scheduler });
-}
-
-#[test]
-fn garbage_collection_that_goes_first() {
-    same(2, |scheduler| Scheduler { collect: Box::new(Asked(scheduler.collect)), ..scheduler });
+fn what_is_declared_of_transactions() {
+    let changes = [
+        ("positions at the tail", ORDER),
+        ("pages that stay home", PLACE),
+        ("single transactions that start", PICK),
+        ("garbage collection that goes first", COLLECT),
+    ];
+    same_on(|unit| drive(unit, 2), &changes);
 }
 
 #[test]
 fn single_commands_that_enter() {
-    same(1, |scheduler| Scheduler { admit: Box::new(Asked(scheduler.admit)), ..scheduler });
+    same_on(|unit| drive(unit, 1), &[("single commands that enter", ADMIT)]);
 }
 
 /// A drive behind a link, which lets few commands in.
@@ -186,7 +183,7 @@ fn linked(unit: UnitKind, flows: u8) -> Config {
 
 #[test]
 fn single_commands_that_have_crossed_the_link() {
-    same_on(|unit| linked(unit, 1), |scheduler| Scheduler { admit: Box::new(Asked(scheduler.admit)), ..scheduler });
+    same_on(|unit| linked(unit, 1), &[("single commands that have crossed the link", ADMIT)]);
 }
 
 /// Behind a link the commands of several flows are compared, so that not even the turn of round robin moves; and with memory that
@@ -194,6 +191,6 @@ fn single_commands_that_have_crossed_the_link() {
 #[test]
 fn commands_that_cross_the_link_and_are_compared() {
     let no_time = |unit| Config { memory: Duration::ZERO, ..linked(unit, 1) };
-    same_on(|unit| linked(unit, 2), |scheduler| Scheduler { admit: Box::new(Asked(scheduler.admit)), ..scheduler });
-    same_on(no_time, |scheduler| Scheduler { admit: Box::new(Asked(scheduler.admit)), ..scheduler });
+    same_on(|unit| linked(unit, 2), &[("commands of two flows", ADMIT)]);
+    same_on(no_time, &[("commands of an instant", ADMIT)]);
 }

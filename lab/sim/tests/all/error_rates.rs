@@ -217,7 +217,7 @@ fn hold(scenarios: Vec<Scenario>) {
     let [mean, p99] = rates;
     mean.print("means");
     p99.print("99th percentiles");
-    assert!(mean.decided + p99.decided >= 250, "too few decided differences to judge the rule by");
+    assert!(mean.decided + p99.decided >= 200, "too few decided differences to judge the rule by");
     assert_eq!(mean.wrong + p99.wrong, 0, "a decided difference is never called the other way");
     for (rates, most_with_itself, most_missed) in [(mean, 3.0, 3.0), (p99, 6.0, 7.0)] {
         assert!(percent(rates.called_with_itself, rates.with_itself) <= most_with_itself, "{rates:?}");

@@ -4,6 +4,8 @@ use flashlane_report::results::{Format, HostStats, ResultsDir, SchedulerResult};
 use flashlane_scenario::Scenario;
 use flashlane_sim::{Options, RowOutput, compare};
 
+use crate::common::FLIN;
+
 /// Runs a scenario, audited.
 fn runs(text: &str) -> Vec<SchedulerResult> {
     let scenario = Scenario::parse("host.toml", text.to_owned()).expect("a scenario");
@@ -238,7 +240,7 @@ fn every_scheduler_runs_behind_every_host() {
 fn prediction_holds_at_depth() {
     let of = |predictor: &str| {
         let text = format!(
-            "scheduler = \"fr-fcfs\"\n[device]\npreset = \"flin-isca18\"\n[host]\ncpus = 8\ncompletion = \"precompletion\"\n\
+            "scheduler = \"fr-fcfs\"\n{FLIN}[host]\ncpus = 8\ncompletion = \"precompletion\"\n\
              predictor = \"{predictor}\"\n[[flow]]\nsynthetic = {{ arrivals = \"closed-loop\", depth = 64, requests = 20_000 }}\n"
         );
         let pre = host(&text).precompletion.expect("precompletion");

@@ -7,6 +7,8 @@ use flashlane_report::results::{
 use flashlane_scenario::Scenario;
 use flashlane_sim::{Options, Progress, compare, compare_repeated, prepare};
 
+use crate::common::FLIN;
+
 /// A small drive that collects garbage.
 const SMALL: &str = "[device]\npreset = \"flin-isca18\"\n[device.geometry]\nchannels = 2\nchips_per_channel = 2\nblocks_per_plane = 40\npages_per_block = 32\n\
     [device.ftl]\nover_provisioning_percent = 25.0\n";
@@ -151,8 +153,7 @@ fn a_replayed_drive_is_repeated_only_if_asked() {
 #[test]
 fn many_requests_are_repeated_only_if_asked() {
     let flow = "[[flow]]\n[flow.synthetic]\nread_ratio = 1.0\nsize = { constant = 4096 }\nrate_iops = 100000\nrequests = 500001\n";
-    let summary =
-        repeated(&scenario(&format!("schedulers = [\"fcfs\", \"read-first\"]\ndevice = \"flin-isca18\"\n{flow}")));
+    let summary = repeated(&scenario(&format!("schedulers = [\"fcfs\", \"read-first\"]\n{FLIN}{flow}")));
     assert_eq!((made(&summary).seeds.len(), made(&summary).because), (1, SeedsBecause::Many));
     assert_eq!((made(&summary).requests, made(&summary).runs.len()), (1_000_002, 2));
     assert!(summary.deciding.is_empty());
@@ -239,9 +240,8 @@ fn the_decision_that_is_named_brings_the_difference_and_takes_it_away() {
 #[test]
 fn what_takes_too_many_runs_is_not_tried() {
     let flow = "[[flow]]\n[flow.synthetic]\nread_ratio = 0.9\nsize = { constant = 4096 }\nrate_iops = 60000\nrequests = 510000\n";
-    let summary = repeated(&scenario(&format!(
-        "schedulers = [\"fcfs\", \"sprinkler\"]\ndevice = \"flin-isca18\"\n[run]\nseeds = 2\n{flow}"
-    )));
+    let summary =
+        repeated(&scenario(&format!("schedulers = [\"fcfs\", \"sprinkler\"]\n{FLIN}[run]\nseeds = 2\n{flow}")));
     let deciding = summary.deciding.first().expect("reads gain much");
     assert_eq!((deciding.untried, deciding.tried.len()), (Some(Untried::TooManyRequests), 0));
     assert!(deciding.decision.is_none() && deciding.differences.len() > 1);

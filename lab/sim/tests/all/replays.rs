@@ -5,7 +5,7 @@ use flashlane_scenario::Scenario;
 use flashlane_sim::{Options, compare};
 use tempfile::TempDir;
 
-const HEAD: &str = "schedulers = [\"fcfs\"]\ndevice = \"flin-isca18\"\n";
+use crate::common::FLIN;
 
 /// The figures of a scenario with these flows beside these files, and the remarks.
 fn made(files: &[(&str, &str)], flows: &str) -> (Summary, Vec<String>) {
@@ -14,7 +14,8 @@ fn made(files: &[(&str, &str)], flows: &str) -> (Summary, Vec<String>) {
         std::fs::write(folder.path().join(name), text).expect("written");
     }
     let path = folder.path().join("s.toml");
-    let scenario = Scenario::of_file(&path, format!("{HEAD}{flows}")).unwrap_or_else(|why| panic!("{why}"));
+    let scenario = Scenario::of_file(&path, format!("schedulers = [\"fcfs\"]\n{FLIN}{flows}"))
+        .unwrap_or_else(|why| panic!("{why}"));
     let options = Options { audit: true, rows: None, activity: false, progress: None };
     let made = compare(&scenario, &options).unwrap_or_else(|why| panic!("{why}"));
     (made.summary, made.remarks.into_iter().map(|(flow, text)| format!("{flow}: {text}")).collect())

@@ -63,6 +63,10 @@ pub fn slc_cache(static_blocks: u32, bits: u32) -> SlcCache {
     }
 }
 
+/// FLIN's drive in a scenario, with few of its blocks: else most of a short test would be the tables of pages that no request touches.
+pub const FLIN: &str =
+    "[device]\npreset = \"flin-isca18\"\ngeometry.blocks_per_plane = 128\nftl.over_provisioning_percent = 12.5\n";
+
 /// One unit-cycle, in ns.
 pub const CYCLE: u64 = 1000;
 
