@@ -4,7 +4,7 @@
 //! with no read and no collection waiting, takes the next, chips in turn with channels first. While writes are left, the
 //! turn goes round again, and a chip takes companions for planes that may share its command. Bound at arrival, a write
 //! goes to the chip with the least estimated response time (eq. 1), the first of equals, and to its plane with the fewest
-//! waiting writes. Either way planes with many more valid pages than another of the chip take none.
+//! waiting writes. Planes with many more valid pages than another take none: than one of the chip, bound at arrival than any of the drive.
 
 use alloc::boxed::Box;
 use core::cmp::Reverse;
@@ -14,7 +14,7 @@ use flashlane_core::decide::{Keeps, PageWrite, Place, PlaceDeclares, Placement};
 use flashlane_core::transaction::FlashOp;
 use flashlane_core::{Board, Duration, PlaneId, TxnId, UnitId};
 
-use super::{most_valid, planes, when_at_rest};
+use super::{UNEVEN, most_valid, planes, when_at_rest};
 use crate::entries::{AnswerEntry, Build};
 use crate::estimate::{Estimator, Options, params};
 use crate::params::{Param, Values};
@@ -98,6 +98,24 @@ fn even(board: &Board, fit: impl Iterator<Item = PlaneId> + Clone) -> impl Itera
     fit.filter(move |&plane| valid_pages(plane) <= most_valid)
 }
 
+/// The pages that a plane's valid ones may be more than another's, bound at arrival: half of those that all planes have at least beyond their data and
+/// their open blocks. A plane that is full of valid pages can never be collected, and writes that are bound to it would wait for ever.
+fn uneven(board: &Board) -> u32 {
+    (board.facts.gc_start_blocks / 2).clamp(1, UNEVEN) * board.facts.geometry.pages_per_block
+}
+
+/// Valid pages that a plane has once the writes that wait for it are done.
+fn filled(board: &Board, plane: PlaneId) -> u32 {
+    board.plane(plane).valid_pages + waiting_for(board, plane)
+}
+
+/// Writes that wait for a plane.
+fn waiting_for(board: &Board, plane: PlaneId) -> u32 {
+    let (unit, slot) = board.home_of(plane);
+    let queues = (0..board.facts.priorities).map(|priority| board.queue_id(unit, QueueKind::Write(priority)));
+    queues.map(|queue| board.by_slot(queue)[usize::from(slot)].waiting).sum()
+}
+
 /// Writes waiting at a unit for each of its planes, in the first queue only: the other queues of schedulers with several
 /// priorities of writes do not matter for widening a command.
 fn writes_by_slot(board: &Board, unit: UnitId) -> &[SlotQueue] {
@@ -117,13 +135,13 @@ impl Place for Dynamic {
             let ahead = u64::from(board.waiting(unit, FlashOp::Program));
             estimator.at(board, unit, FlashOp::Program, ahead, own).response()
         };
-        let with_free_pages = |&unit: &UnitId| planes(board, unit).any(|plane| board.plane(plane).has_free_page);
-        let units = (0..board.units.len() as u16).map(UnitId).filter(with_free_pages);
-        let Some(unit) = units.min_by_key(response) else { return home };
-        let waiting = writes_by_slot(board, unit);
-        let even = even(board, planes(board, unit).filter(|&plane| board.plane(plane).has_free_page));
-        let waiting_for = |&plane: &PlaneId| waiting[board.home_of(plane).1 as usize].waiting;
-        even.min_by_key(waiting_for).expect("a plane of the unit has a free page")
+        let with_free_page = (0..board.planes.len() as u16).map(PlaneId).filter(|&it| board.plane(it).has_free_page);
+        let most = with_free_page.map(|plane| filled(board, plane)).min().unwrap_or(0).saturating_add(uneven(board));
+        let fits = |&plane: &PlaneId| board.plane(plane).has_free_page && filled(board, plane) <= most;
+        let units = (0..board.units.len() as u16).map(UnitId);
+        let unit = units.filter(|&unit| planes(board, unit).any(|plane| fits(&plane))).min_by_key(response);
+        let own = unit.into_iter().flat_map(|unit| planes(board, unit)).filter(fits);
+        own.min_by_key(|&plane| waiting_for(board, plane)).unwrap_or(home)
     }
 
     fn place_at_dispatch(&mut self, board: &Board, oldest: TxnId) -> Option<Placement> {

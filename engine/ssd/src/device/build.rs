@@ -111,6 +111,8 @@ pub(super) fn begin_policy(policy: &mut Policy, ftl: &mut Ftl, board: &mut Board
     if policy.known.keeps.page_flows {
         ftl.keep_page_flows(config, board);
     }
+    let passes_caches = config.gathers_wordlines() && config.slc.is_some() && !config.waits_for_folds();
+    ftl.fill_caches_together(policy.known.binds_at_dispatch && passes_caches);
     for plane in 0..board.planes.len() as u16 {
         ftl.publish(board, PlaneId(plane));
         if policy.known.keeps.valid_pages {

@@ -156,6 +156,11 @@ impl Pool {
         self.free_pages + self.slc.as_ref().map_or(0, |slc| slc.free_pages())
     }
 
+    /// Those of them that are native.
+    pub(super) fn native_free_pages(&self) -> u32 {
+        self.free_pages
+    }
+
     /// Page offset in its block of the next page the host gets.
     #[inline]
     pub(super) fn next_page(&self, pages: u32) -> u32 {

@@ -1,12 +1,12 @@
 //! Where writes go that no address binds: planes and units share them, so that collection costs no more than under static allocation.
 
-use crate::common::{device, drain, recipe, table1};
+use crate::common::{device, drain, recipe, slc_cache, table1};
 use flashlane_core::decide::Question;
 use flashlane_core::geometry::{Geometry, UnitKind};
 use flashlane_core::{Extent, FlowId, Lpn, Op, Request, RequestId, Time};
 use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::Totals;
-use flashlane_ssd::config::{Buffer, Config, Precondition};
+use flashlane_ssd::config::{Buffer, Config, FullCache, Precondition, SlcCache};
 use flashlane_testing::Random;
 use rayon::prelude::*;
 
@@ -91,17 +91,39 @@ fn planes_of_a_unit_share_its_writes() {
     }
 }
 
+/// Bound at arrival, writes go to the first idle chip: its planes would fill with valid pages, and then no write that is bound to them could go on.
+#[test]
+fn chips_share_writes_that_are_bound_at_arrival() {
+    let mut config = steady(2, 1, 1, 4);
+    let (blocks_per_plane, pages_per_block) = (16, 8);
+    config.geometry = Geometry { chips_per_channel: 8, blocks_per_plane, pages_per_block, ..config.geometry };
+    config.ftl.logical_pages = config.geometry.planes() * pages_per_block * 12;
+    (config.gc.start_blocks, config.gc.hard_blocks) = (2, 1);
+    for depth in [1, 4, 40] {
+        let fixed = write_amplification(&config, &recipe("fr-fcfs", &[]), depth);
+        let over = write_amplification(&config, &recipe("dynalloc", &[("bind_at_arrival", 1)]), depth) / fixed;
+        assert!(over < 1.3, "depth {depth}: {over}");
+    }
+}
+
 /// Drives, with rows of several logical pages or whole wordlines too, and how many writes are under way at a time.
 fn drawn(random: &mut Random) -> (Config, u32) {
     let mut draw = |of: &[u32]| of[random.below(of.len() as u64) as usize];
     let mut config = steady(draw(&[1, 2]), draw(&[1, 2]), draw(&[1, 2, 4]), 4);
     config.geometry.unit = if draw(&[0, 1]) == 0 { UnitKind::Chip } else { UnitKind::Die };
-    let (slots, one_shot_pages) = [(1, 1), (1, 3), (4, 1)][draw(&[0, 1, 2]) as usize];
+    let (slots, one_shot_pages) = [(1, 1), (1, 3), (2, 1), (4, 1)][draw(&[0, 1, 2, 3]) as usize];
     (config.geometry.slots, config.geometry.pages_per_block) = (slots, 24 * slots * one_shot_pages);
     config.ftl.logical_pages *= slots * one_shot_pages;
     config.nand.one_shot_pages = one_shot_pages;
     (config.nand.multi_plane, config.nand.multi_die) = (draw(&[0, 1]) == 0, draw(&[0, 1]) == 0);
+    config.nand.same_page_program = draw(&[0, 1]) == 0;
     (config.gc.separate_frontier, config.gc.start_blocks) = (draw(&[0, 1]) == 0, draw(&[3, 4]));
+    if draw(&[0, 1]) == 0 {
+        // A cache that is filled once and then passed.
+        let bits = if one_shot_pages == 1 { 3 } else { one_shot_pages };
+        config.slc = Some(SlcCache { full: FullCache::Direct, ..slc_cache(2, bits) });
+        config.geometry.blocks_per_plane += 2;
+    }
     if config.gathers_wordlines() {
         config.buffer = Some(Buffer::plain(4 * config.geometry.planes() * slots * one_shot_pages, 0));
     }

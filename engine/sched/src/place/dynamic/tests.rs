@@ -169,11 +169,33 @@ fn the_plane_that_takes_a_write() {
 fn a_plane_far_fuller_than_another_takes_none() {
     for (valid_pages, taken) in [(64, 0), (65, 1)] {
         let mut board = board(1, 2);
+        board.facts.gc_start_blocks = 8;
         board.planes.iter_mut().for_each(|plane| (plane.has_free_page, plane.free_pages) = (true, 9));
         (board.planes[0].free_pages, board.planes[0].valid_pages) = (10, valid_pages);
         let at_dispatch = Dynamic { estimator: None, turn: 0 }.place_at_dispatch(&board, TxnId::NONE);
         assert_eq!(at_dispatch.map(|taken| taken.to), Some(PlaneId(taken)), "{valid_pages} valid pages more");
         assert_eq!(at_arrival().plane(&board, to(0)), PlaneId(taken), "{valid_pages} valid pages more, at arrival");
+    }
+}
+
+/// Bound at arrival, a plane takes no write that would have more valid pages than one of another chip by more than half of the blocks at which
+/// collection begins, once the writes that wait are done.
+#[test]
+fn bound_at_arrival_planes_of_all_chips_fill_alike() {
+    for (start_blocks, valid_pages, waiting, taken) in
+        [(2, 16, 0, 0), (2, 17, 0, 1), (2, 15, 1, 0), (2, 16, 1, 1), (5, 32, 0, 0), (5, 33, 0, 1)]
+    {
+        let mut board = busy([0, 0, 0]);
+        board.facts.gc_start_blocks = start_blocks;
+        // By its estimate the first chip takes all writes, and the second those that it may not.
+        board.units[1].set_waiting([8, 0]);
+        board.units[2].set_waiting([9, 0]);
+        board.planes[0].valid_pages = valid_pages;
+        for _ in 0..waiting {
+            crate::pick::testing::program(&mut board, 0, 0);
+        }
+        let is = at_arrival().plane(&board, to(0));
+        assert_eq!(is, PlaneId(taken), "{valid_pages} valid pages and {waiting} waiting, {start_blocks} blocks");
     }
 }
 

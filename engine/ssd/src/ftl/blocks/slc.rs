@@ -8,6 +8,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::mem;
 
 use flashlane_core::Ppa;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,8 @@ pub(crate) struct SlcBlocks {
     filled: VecDeque<u32>,
     /// The block that is being folded.
     folding: Option<u32>,
+    /// Whether it is counted as full.
+    counted_full: bool,
 }
 
 /// Which blocks of a plane are in SLC mode while none is folded, besides what the plane's tables say of them.
@@ -79,6 +82,7 @@ impl SlcBlocks {
             open: None,
             filled: VecDeque::new(),
             folding: None,
+            counted_full: false,
         }
     }
 
@@ -90,7 +94,7 @@ impl SlcBlocks {
         // Every static block is there once, and every other at most once.
         let mut seen = vec![false; cache.modes.len()];
         for &block in blocks.iter().chain(&state.erased) {
-            if core::mem::replace(seen.get_mut(block as usize)?, true) {
+            if mem::replace(seen.get_mut(block as usize)?, true) {
                 return None;
             }
         }
@@ -261,6 +265,18 @@ impl Pool {
     #[inline]
     pub(crate) fn has_slc(&self) -> bool {
         self.slc.is_some()
+    }
+
+    /// Whether the cache counts as full from now on, if that is new.
+    pub(crate) fn cache_became_full(&mut self) -> Option<bool> {
+        let is_full = self.slc_pages_for_writes() == 0;
+        let slc = self.slc.as_mut()?;
+        (mem::replace(&mut slc.counted_full, is_full) != is_full).then_some(is_full)
+    }
+
+    /// The cache does not count as full.
+    pub(crate) fn forget_full_cache(&mut self) {
+        self.slc.iter_mut().for_each(|slc| slc.counted_full = false);
     }
 
     /// Whether a block is in SLC mode.
