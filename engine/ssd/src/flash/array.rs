@@ -194,10 +194,6 @@ impl Common {
         };
         match self.retry_step {
             Some(step) if op == FlashOp::Read => {
-                for txn in command.iter() {
-                    self.retries[0] += u64::from(txn.retries > 0);
-                    self.retries[1] += u64::from(txn.retries);
-                }
                 let time = |txn| first(txn) + step * u64::from(txn.retries);
                 command.iter().map(time).max().unwrap_or(drawn)
             }

@@ -6,7 +6,7 @@
 use flashlane_core::board::{Command, Service};
 use flashlane_core::event::Event;
 use flashlane_core::min_tree::{MAX_INSTANTS, NEVER};
-use flashlane_core::transaction::FlashOp;
+use flashlane_core::transaction::{FlashOp, Transaction};
 use flashlane_core::{ChannelId, Duration, Time, UnitId};
 
 use super::{ChannelStep, Phase, UnitStep};
@@ -173,7 +173,12 @@ impl UnitStep<'_> {
     fn page_out(&mut self) {
         self.channel.released = self.now.ns();
         let done = self.unit.current;
-        let next = self.txns[done.index()].next;
+        let Transaction { next, retries, .. } = self.txns[done.index()];
+        if self.common.retry_step.is_some() {
+            // Counted here and not as the array begins, an instant that differs where the beginnings of transfers are no events.
+            self.common.retries[0] += u64::from(retries > 0);
+            self.common.retries[1] += u64::from(retries);
+        }
         self.ended.push(self.txns, done);
         if next.is_some() {
             // A command keeps the bus until all its pages are transferred.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::common::play::{TestRequest, Touch, Wake, audit, play};
-use crate::common::{ends, one_plane, recipe, table1};
+use crate::common::{device, ends, one_plane, recipe, table1};
 use flashlane_core::Op::{Read, Write};
-use flashlane_core::{Duration, Lpn};
+use flashlane_core::{Duration, Extent, FlowId, Lpn, Request, RequestId, Time};
 use flashlane_ssd::config::{Config, Precondition, ReadRetry, RetryState};
 
 const READ: u64 = 75_000;
@@ -59,6 +59,31 @@ fn the_slowest_page_sets_the_time_of_a_command() {
     let lines = [(0, Write, &[0u32][..]), (5_000_000, Read, &[0, 1]), (9_000_000, Read, &[0])];
     let done = ends(&config, &recipe("fr-fcfs", &[]), &lines);
     assert_eq!(done[1..], [5_000_000 + READ + 3 * STEP + 2 * PAGE, 9_000_000 + READ + PAGE]);
+}
+
+/// A read is counted when it ends, whether phases are watched or not: figures are taken while others are under way.
+#[test]
+fn a_read_under_way_is_not_counted() {
+    for watched in [false, true] {
+        let mut device = device(&with(one_plane(), vec![always(2, 0, 0)]), &recipe("fcfs", &[]));
+        if watched {
+            device.report_events();
+        }
+        let extent = Extent::Pages(&[Lpn(0)]);
+        let (id, arrival) = (RequestId(0), Time::ZERO);
+        let read = Request { id, flow: FlowId(0), op: Read, fua: false, arrival, extent };
+        device.submit(arrival, &read).expect("a page of the drive");
+        let mut counted_at = |ns| {
+            device.advance(Time::from_ns(ns));
+            device.totals().retries
+        };
+        let end = READ + 2 * STEP + PAGE;
+        assert_eq!(
+            [1, READ, end - 1, end].map(&mut counted_at),
+            [[0, 0], [0, 0], [0, 0], [1, 2]].map(Some),
+            "{watched}"
+        );
+    }
 }
 
 /// Further steps of each read, from its response time: one at a time, long after the writes.
