@@ -21,11 +21,13 @@ use crate::text::{print, print_json};
 /// Runs `flashlane run`: one scheduler.
 pub fn run(workload: &Workload, scheduler: Option<String>, seeds: Option<u64>, output: &Output) -> Result<(), Failure> {
     let mut scenario = plan::scenario(workload)?;
-    let choice = match scheduler {
-        Some(name) => chosen(workload, &scenario, "--scheduler", &[&name])?,
-        None => vec![scenario.schedulers()?.swap_remove(0)],
-    };
-    choose(&mut scenario, "--scheduler", choice);
+    match scheduler {
+        Some(name) => {
+            let choice = chosen(workload, &scenario, "--scheduler", &[&name])?;
+            choose(&mut scenario, "--scheduler", choice);
+        }
+        None => scenario.keep_first_scheduler()?,
+    }
     repeat(workload, &mut scenario, seeds)?;
     make(workload, &scenario, output, None)
 }

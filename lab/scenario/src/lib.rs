@@ -263,6 +263,18 @@ impl Scenario {
         self.document.name.as_deref().unwrap_or("unnamed")
     }
 
+    /// Leaves the first of the schedulers that it names, which stays where the file has it.
+    ///
+    /// # Errors
+    /// As [`Scenario::schedulers`].
+    pub fn keep_first_scheduler(&mut self) -> Result<(), ScenarioError> {
+        let first = self.schedulers()?.swap_remove(0);
+        if self.document.scheduler.is_none() {
+            self.document.schedulers = Some(vec![first]);
+        }
+        Ok(())
+    }
+
     /// Name of the device's preset.
     pub fn device_name(&self) -> &str {
         self.document.device.preset.as_deref().unwrap_or(DEFAULT_PRESET)

@@ -107,11 +107,19 @@ pub(super) fn schedulers(document: &Document) -> Result<Vec<SchedulerChoice>, Ke
     for (i, choice) in choices.iter().enumerate() {
         let key = || if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
         let name = choice.name();
-        names::of_scheduler(&name).map_err(|message| KeyError::new(key(), shortened(&name), message))?;
+        let own = || if choice.is_named_by_key() { format!("{}.name", key()) } else { key() };
+        if name.is_empty() && choice.is_named_by_key() {
+            return Err(KeyError::new(
+                own(),
+                "\"\"",
+                "must not be empty; a mix without it has the names of its answers",
+            ));
+        }
+        names::of_scheduler(&name).map_err(|message| KeyError::new(own(), shortened(&name), message))?;
         if let Some(first) = choices[..i].iter().position(|other| names::clash(&other.name(), &name)) {
             let how = if choices[first].name() == name { "" } else { ", but for upper and lower case" };
             let message = format!("has the name of schedulers[{first}]{how}; names must differ");
-            return Err(KeyError::new(key(), shortened(&name), message));
+            return Err(KeyError::new(own(), shortened(&name), message));
         }
     }
     Ok(choices)

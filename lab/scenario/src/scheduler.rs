@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use flashlane_core::decide::{ByQuestion, Question};
+use flashlane_sched::Param;
 use flashlane_sched::catalogue::SHIPPED;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeSeed, Error, MapAccess, Unexpected, Visitor};
@@ -90,10 +91,24 @@ impl<'de> Deserialize<'de> for Mix {
 /// The value of the parameter of this name, which may be one that the catalogue does not have.
 struct Amount<'a>(&'a str);
 
+impl Amount<'_> {
+    /// The parameter, if it ships with us.
+    fn shipped(&self) -> Option<&'static Param> {
+        let answers = Question::ALL.into_iter().flat_map(|question| SHIPPED.answers(question));
+        answers.flat_map(|answer| answer.params).find(|param| param.name == self.0)
+    }
+
+    /// What is wrong with the key where the value is that of no parameter.
+    fn unknown<E: Error>(&self) -> E {
+        let questions = Question::ALL.map(|question| format!("`{}`", question.name())).join(", ");
+        let message = format!("unknown field `{}`, expected one of `name`, `base`, {questions}", self.0);
+        E::custom(format_args!("{message}, or a parameter, which has a whole number"))
+    }
+}
+
 impl fmt::Display for Amount<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let answers = Question::ALL.into_iter().flat_map(|question| SHIPPED.answers(question));
-        match answers.flat_map(|answer| answer.params).find(|param| param.name == self.0) {
+        match self.shipped() {
             Some(param) => write!(f, "a whole number from {} to {} ({})", param.min, param.max, param.unit),
             None if self.0 == "params" => {
                 f.write_str("parameters beside the name, as in { base = \"late\", late_choices = 3 }")
@@ -106,7 +121,9 @@ impl fmt::Display for Amount<'_> {
 impl<'de> DeserializeSeed<'de> for Amount<'_> {
     type Value = u64;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u64, D::Error> {
-        deserializer.deserialize_u64(self)
+        let is_known = self.0 == "params" || self.shipped().is_some();
+        let unknown = self.unknown();
+        deserializer.deserialize_u64(self).map_err(|error| if is_known { error } else { unknown })
     }
 }
 
@@ -146,6 +163,11 @@ impl SchedulerChoice {
                 if parts.is_empty() { "read-first".into() } else { parts.join("+") }
             }),
         }
+    }
+
+    /// Whether that is the value of its key `name`.
+    pub(super) fn is_named_by_key(&self) -> bool {
+        matches!(self, SchedulerChoice::Mix(mix) if mix.name.is_some())
     }
 }
 

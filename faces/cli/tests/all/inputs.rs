@@ -302,7 +302,7 @@ fn names_that_no_results_folder_can_hold_are_refused_before_the_run() {
         &long,
     ] {
         let printed = check(&mix(name), "f");
-        assert!(printed.starts_with("s.toml:1:23: schedulers[1] = "), "{name}: {printed}");
+        assert!(printed.starts_with("s.toml:1:32: schedulers[1].name = "), "{name}: {printed}");
     }
     let printed = check(&mix("Fcfs"), "f");
     assert!(

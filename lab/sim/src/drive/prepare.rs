@@ -11,7 +11,7 @@ use flashlane_ssd::config::Precondition;
 use crate::error::RunError;
 use crate::plan::changes::Changes;
 use crate::plan::decisions::{self, Common};
-use crate::plan::recipes::{check, recipe};
+use crate::plan::recipes::{check, check_base, recipe};
 use crate::plan::state_file::StateFile;
 use crate::plan::states::States;
 use crate::run::feed::Feed;
@@ -222,7 +222,9 @@ fn schedulers(scenario: &Scenario, config: &Config, common: &Common) -> Result<V
         if scenario.document().run.shadow_estimator == Some(true) && !is_shadowed(&recipe) {
             recipe.params.push((SHADOW.name.to_owned(), 1));
         }
-        check(scenario, config, &choice.name(), (&scheduler_key(scenario, i), &recipe))?;
+        let key = scheduler_key(scenario, i);
+        check_base(scenario, choice, &key)?;
+        check(scenario, config, &choice.name(), (&key, &recipe))?;
         Ok((choice.name(), recipe))
     };
     scenario.schedulers()?.iter().enumerate().map(checked).collect()

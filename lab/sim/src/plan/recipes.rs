@@ -42,6 +42,15 @@ pub(crate) fn check(
     Ok(())
 }
 
+/// Checks that a mix, which stands at `key`, starts from a scheduler that there is.
+pub(crate) fn check_base(scenario: &Scenario, choice: &SchedulerChoice, key: &str) -> Result<(), ScenarioError> {
+    let SchedulerChoice::Mix(mix) = choice else { return Ok(()) };
+    let located =
+        |error: RecipeError| scenario.key_error(&format!("{key}.base"), format!("{:?}", error.value), legal(&error));
+    let base = Recipe { base: mix.base.clone(), ..Recipe::default() };
+    scenario.catalogue().resolve(&base).map(drop).map_err(located)
+}
+
 /// An error of the recipe at `key`, at the key of the mix that it is about.
 fn recipe_error(scenario: &Scenario, (key, recipe): (&str, &Recipe), error: &RecipeError) -> ScenarioError {
     let RecipeError { key: own, value, .. } = error;
@@ -60,9 +69,13 @@ fn recipe_error(scenario: &Scenario, (key, recipe): (&str, &Recipe), error: &Rec
     }
 }
 
-/// The legal alternatives of a recipe error, with the nearest name.
+/// The legal alternatives of a recipe error, with the nearest name. What is read as a parameter may be a question that is written wrongly.
 fn legal(error: &RecipeError) -> String {
-    let near = flashlane_scenario::nearest(&error.value, error.legal.split(", "));
+    let mut names: Vec<&str> = error.legal.split(", ").collect();
+    if error.key == "parameter" {
+        Question::ALL.iter().for_each(|question| names.push(question.name()));
+    }
+    let near = flashlane_scenario::nearest(&error.value, names.into_iter());
     let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
     format!("no such {}; there are {}{near}", error.key, error.legal)
 }

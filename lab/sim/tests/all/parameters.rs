@@ -183,6 +183,9 @@ fn an_error_of_a_mix_names_the_key() {
             r#"{ name = "m", base = "late", place = "laet" }"#,
             "s:1:50: scheduler.place = \"laet\": no such place; there are ",
         ),
+        (r#"{ name = "m", base = "laet" }"#, "s:1:34: scheduler.base = \"laet\": no such scheduler; there are fcfs, "),
+        (r#"{ base = "laet" }"#, "s:1:22: scheduler.base = \"laet\": no such scheduler; there are fcfs, "),
+        (r#""laet""#, "s:1:13: scheduler = \"laet\": no such scheduler; there are fcfs, "),
         (r#"{ name = "m", base = "late", shadow = 2 }"#, "s:1:51: scheduler.shadow = 2: must be 0 or 1"),
         (r#"{ name = "late", place = "late" }"#, "s:1:22: scheduler.name = \"late\": is the name of a scheduler "),
     ] {
@@ -191,5 +194,6 @@ fn an_error_of_a_mix_names_the_key() {
         let options = Options { audit: false, rows: None, activity: false, progress: None };
         let error = compare(&scenario, &options).map(|_| ()).expect_err("refused").to_string();
         assert!(error.starts_with(expected), "{error}");
+        assert_eq!(error.ends_with("; did you mean \"late\"?"), error.contains("laet"), "{error}");
     }
 }
