@@ -68,7 +68,7 @@ rules! {
     DropKind "Only a host's or the buffer's program is cancelled; only a garbage-collection move is dropped as stale.",
     HasSuccessor "A cancelled write has a younger write of its page to complete with.",
     WriteOrder "Two writes of one page are dispatched in order of age.",
-    RestFirst "A page of the buffer that was written in part has its rest read once, where parts of pages are read first, before it is programmed.",
+    RestFirst "A page of the buffer that was written in part has its rest read once, where parts of pages are read first, before it is programmed. Not judged with read_allocate or a mapping cache, where the events do not tell what the buffer holds.",
     NewestHeld "The newest acknowledged write of a page is held: by a program that waits or runs, by the buffer, or by the flash.",
     ReadNewest "A read of the flash returns the newest write of its page taken in before it, or a younger one.",
     ReadFromMemory "Without a buffer, a read is served from memory only while a write of its page has not ended.",

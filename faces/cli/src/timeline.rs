@@ -7,7 +7,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flashlane_core::event::Stamped;
-use flashlane_outputs::{Existing, Inputs, OutFile};
+use flashlane_outputs::{Existing, Inputs, OutFile, shown};
+use flashlane_report::results::format::time;
 use flashlane_report::results::{Timeline, TimelineFormat};
 use flashlane_scenario::{Scenario, SchedulerChoice};
 use flashlane_sim::{ObserverOptions, run_observed};
@@ -95,7 +96,7 @@ impl Timelines {
     pub fn write(self, scenario: &Scenario) -> Result<(), Failure> {
         let config = scenario.device_config()?;
         let flows: Vec<String> = scenario.flows(&config)?.into_iter().map(|flow| flow.name).collect();
-        for (choice, file) in self.files {
+        for ((choice, file), path) in self.files.into_iter().zip(&self.names) {
             let mut own = scenario.clone();
             own.set("schedulers", "--timeline", |document| {
                 document.scheduler = Some(choice);
@@ -113,6 +114,10 @@ impl Timelines {
             let mut timeline = timeline.map_err(|error| pending.fault(&error))?;
             let mut observe = |stamped: &Stamped| timeline.observe(stamped);
             run_observed(&own, ObserverOptions { events: Some(&mut observe), ..ObserverOptions::default() })?;
+            if timeline.is_empty() {
+                let (path, end) = (shown::path(path), time(timeline.seen_until() as f64));
+                eprintln!("warning: {path} shows nothing: nothing falls into its --window; the run ends at {end}");
+            }
             let out = timeline.finish().and_then(Packed::finish).map_err(|error| pending.fault(&error))?;
             pending.finish(out)?;
         }

@@ -290,6 +290,7 @@ fn device(summary: &Summary) -> Runs<'_> {
     let runs = &summary.schedulers;
     let has_retries = runs.iter().any(|run| run.device.read_retries.is_some());
     let has_mapping = runs.iter().any(|run| run.device.mapping.is_some());
+    let has_rests = runs.iter().any(|run| run.device.partial_write_reads > 0);
     listed(runs)
         .column("scheduler", |run| run.label())
         .column("chips busy", |run| share(run.device.chip_utilisation))
@@ -305,6 +306,7 @@ fn device(summary: &Summary) -> Runs<'_> {
             let steps = |run: &&SchedulerResult| run.device.read_retries.as_ref().map(|retries| count(retries.steps));
             list.column("read retries", move |run| steps(run).unwrap_or_default())
         })
+        .columns_if(has_rests, |list| list.column("rest reads", |run| count(run.device.partial_write_reads)))
         .columns_if(has_mapping, |list| {
             list.column("map hits", |run| or_dash(run.device.mapping.unwrap_or_default().hit_ratio, share))
                 .column("map reads", |run| count(run.device.mapping.unwrap_or_default().reads))

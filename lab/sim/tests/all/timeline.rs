@@ -116,6 +116,25 @@ fn timeline_of(scenario: &Scenario, format: TimelineFormat, window: (u64, u64)) 
     (timeline.finish().expect("written"), ended)
 }
 
+/// A timeline knows whether anything falls into its window; where dies take commands themselves, chips have no tracks.
+#[test]
+fn a_window_after_the_end_shows_nothing() {
+    for (window, is_empty) in [((0, u64::MAX), false), ((1_000_000_000_000, u64::MAX), true)] {
+        let mut scenario = busy("sprinkler", 0.0);
+        let unit = [("device.geometry.unit".to_owned(), "die".to_owned())];
+        scenario.assign(&unit).expect("a key of the device");
+        let geometry = scenario.device_config().expect("a device").geometry;
+        let (names, chrome) = (["reader".to_owned(), "writer".to_owned()], TimelineFormat::Chrome);
+        let mut timeline = Timeline::new(Vec::new(), chrome, geometry, &names, window, false).expect("memory");
+        let mut show = |stamped: &Stamped| timeline.observe(stamped);
+        let observers = ObserverOptions { events: Some(&mut show), ..ObserverOptions::default() };
+        run_observed(&scenario, observers).expect("a run");
+        assert_eq!(timeline.is_empty(), is_empty, "{window:?}");
+        let text = String::from_utf8(timeline.finish().expect("written")).expect("text");
+        assert!(text.contains("\"die 0.0.0\"") && !text.contains("\"chip 0.0\""), "{text}");
+    }
+}
+
 #[test]
 fn perfetto_reads_whole_nested_slices_on_named_tracks() {
     let (bytes, _) = timeline(TimelineFormat::Perfetto, (0, u64::MAX));

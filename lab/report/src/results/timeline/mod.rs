@@ -53,6 +53,8 @@ pub struct Timeline<W: Write> {
     beginning: Option<u64>,
     /// Whether the window has begun.
     entered: bool,
+    /// Whether nothing is shown yet.
+    is_empty: bool,
     now: u64,
     failed: Option<io::Error>,
 }
@@ -138,6 +140,7 @@ impl<W: Write + Send + 'static> Timeline<W> {
             changed: Vec::new(),
             beginning: None,
             entered: false,
+            is_empty: true,
             now: 0,
             failed: None,
         })
@@ -150,6 +153,16 @@ impl<W: Write + Send + 'static> Timeline<W> {
         {
             self.failed = Some(error);
         }
+    }
+
+    /// Whether nothing of the run so far falls into the window.
+    pub fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+
+    /// When the last event was, ns.
+    pub fn seen_until(&self) -> u64 {
+        self.now
     }
 
     /// Ends the file.
@@ -252,7 +265,7 @@ impl<W: Write + Send + 'static> Timeline<W> {
         if !(from..=to).contains(&command.begun.ns()) {
             return Ok(());
         }
-        command.own.has_begun = true;
+        (command.own.has_begun, self.is_empty) = (true, false);
         self.sink.begin(&beginning(self.tracks.unit(command.unit), command))
     }
 
@@ -265,7 +278,7 @@ impl<W: Write + Send + 'static> Timeline<W> {
         for (_, number) in open {
             let command = self.flight.command_mut(number).filter(|command| !command.own.has_begun);
             let Some(command) = command else { continue };
-            command.own.has_begun = true;
+            (command.own.has_begun, self.is_empty) = (true, false);
             let track = self.tracks.unit(command.unit);
             self.sink.begin(&beginning(track, command))?;
             if let Some(since) = command.paused {
@@ -344,6 +357,7 @@ impl<W: Write + Send + 'static> Timeline<W> {
         if slice.until < from || slice.begun > to {
             return Ok(());
         }
+        self.is_empty = false;
         self.sink.slice(slice)
     }
 

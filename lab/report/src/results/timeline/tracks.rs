@@ -71,12 +71,16 @@ impl Tracks {
             let bus = sink.track(&format!("channel {channel}"), None)?;
             tracks.channels.push(bus);
             for chip in 0..geometry.chips_per_channel {
-                let chip_track = sink.track(&format!("chip {channel}.{chip}"), Some(bus))?;
+                // Where dies take commands of their own, a chip would have a track with nothing on it.
+                let above = match geometry.unit {
+                    UnitKind::Chip => sink.track(&format!("chip {channel}.{chip}"), Some(bus))?,
+                    UnitKind::Die => bus,
+                };
                 if geometry.unit == UnitKind::Chip {
-                    tracks.unit_track(chip_track, sink)?;
+                    tracks.unit_track(above, sink)?;
                 }
                 for die in 0..geometry.dies_per_chip {
-                    let track = sink.track(&format!("die {channel}.{chip}.{die}"), Some(chip_track))?;
+                    let track = sink.track(&format!("die {channel}.{chip}.{die}"), Some(above))?;
                     tracks.dies.push(track);
                     if geometry.unit == UnitKind::Die {
                         tracks.unit_track(track, sink)?;
