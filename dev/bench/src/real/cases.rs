@@ -37,8 +37,10 @@ pub struct Writes {
     pub rates: &'static [u32],
     /// Writes a second that the device may take when saturated; a tenth of the drive is written at nine tenths of it first.
     pub expected: f64,
-    /// Time at each rate, s.
-    pub seconds: f64,
+    /// Requests at each rate while times are measured. A die must collect several victims meanwhile: while it collects one, reads wait longer.
+    pub requests: f64,
+    /// Time at full rate while that and times are measured, s: a die fills several superblocks.
+    pub saturated_s: f64,
     /// What is written before the rates, as a share of the drive.
     pub before: f64,
 }
@@ -107,12 +109,13 @@ const fn writes(name: &'static str, device: &'static str, writes: Writes) -> Cas
 }
 
 const fn steady(drive: &'static str, rates: &'static [u32], expected: f64) -> Writes {
-    Writes { drive, scale: 8, rates, expected, seconds: 1.0, before: 0.02 }
+    Writes { drive, scale: 8, rates, expected, requests: 200_000.0, saturated_s: 4.0, before: 0.02 }
 }
 
 /// A short look at a drive, soon after its beginning.
 const fn short(name: &'static str, device: &'static str, drive: &'static str, expected: f64) -> Case {
-    let writes = Writes { drive, scale: 32, rates: &[10_000], expected, seconds: 0.5, before: 0.01 };
+    let rates = &[10_000];
+    let writes = Writes { drive, scale: 32, rates, expected, requests: 5_000.0, saturated_s: 2.0, before: 0.01 };
     Case { name, device, is_short: true, load: Load::Writes(writes) }
 }
 

@@ -23,10 +23,9 @@ const THREADS: [(&str, &str); 2] = [("device.front.depth", "64"), ("run.response
 const SETTLING: u64 = 300_000;
 /// What is written at full rate before that is measured, as a share of what is written at first: more than blocks that are kept free.
 const FILLING: f64 = 0.6;
-/// How many times longer it is measured at full rate than at others, so that a die fills several superblocks.
-const SATURATED: f64 = 4.0;
-/// Time between two rates, s.
-const PAUSE_S: f64 = 0.3;
+/// What is written at a rate before times at that rate are measured, as a multiple of what the blocks between the two thresholds of collection hold.
+/// Until the free blocks of the rate before are used up or made up for, collection is behind or ahead.
+const SETTLED: f64 = 2.0;
 /// Names of the columns of times in the data.
 const TIMES: [&str; 5] = ["p50_us", "p90_us", "p99_us", "p99_9_us", "mean_us"];
 
@@ -55,8 +54,8 @@ fn reads(case: &Case, depth: u32) -> Result<Vec<Row>, String> {
     Ok(vec![Row::new(Kind::Reads, [case.name, &format!("depth {depth}"), "reads, us"], is_fitted, cells)])
 }
 
-/// A part of the drive is written at nine tenths of its rate, so that collection is neither behind nor idle when the rates begin. The saturated
-/// one is the last, after as much at full rate as brings the free blocks down to the reserve.
+/// A part of the drive is written at nine tenths of its rate, so that collection is neither behind nor idle when the rates begin, and each rate settles
+/// without a pause. The saturated one is the last, after as much at full rate as brings the free blocks down to the reserve.
 fn beside_writes(case: &Case, writes: &Writes) -> Result<Vec<Row>, String> {
     let whole = scenario(case.device, SETTLE, &flow("x", "requests = 1"))?;
     let first = play::bytes(&whole)?.0 as f64 / f64::from(writes.scale) * writes.before / 4096.0;
@@ -67,11 +66,15 @@ fn beside_writes(case: &Case, writes: &Writes) -> Result<Vec<Row>, String> {
         flow(name, &format!("{}, {when}", random(reads, arrivals)))
     };
     flows += &open("before", 0.01, "poisson", 0.9 * writes.expected, 0.0, start);
+    let settling = SETTLED * play::units_between_thresholds(&whole)? / f64::from(writes.scale);
     for rate in writes.rates {
-        start += PAUSE_S;
-        flows += &open(&format!("probe {rate}"), 0.5, "constant", 10_000.0, start, writes.seconds);
-        flows += &open(&format!("writers {rate}"), 0.01, "poisson", f64::from(*rate) - 5_000.0, start, writes.seconds);
-        start += writes.seconds;
+        let settled = settling / f64::from(*rate);
+        flows += &open(&format!("settling {rate}"), 0.01, "poisson", f64::from(*rate), start, settled);
+        start += settled;
+        let seconds = writes.requests / f64::from(*rate);
+        flows += &open(&format!("probe {rate}"), 0.5, "constant", 10_000.0, start, seconds);
+        flows += &open(&format!("writers {rate}"), 0.01, "poisson", f64::from(*rate) - 5_000.0, start, seconds);
+        start += seconds;
     }
     let closed = |name: &str, start: f64, seconds: f64| {
         let when = format!("depth = {OUTSTANDING}, start_us = {:.1}, duration_s = {seconds:.6}", start * 1e6);
@@ -80,7 +83,7 @@ fn beside_writes(case: &Case, writes: &Writes) -> Result<Vec<Row>, String> {
     };
     let filling = FILLING * first / writes.expected;
     flows += &closed("filling up", start, filling);
-    let seconds = SATURATED * writes.seconds;
+    let seconds = writes.saturated_s;
     flows += &open("probe saturated", 0.5, "constant", 10_000.0, start + filling, seconds);
     flows += &closed("writers saturated", start + filling, seconds);
     // A thread that has fallen behind still writes.

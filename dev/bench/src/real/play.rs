@@ -53,6 +53,16 @@ pub fn bytes(scenario: &Scenario) -> Result<(u64, u64), String> {
     Ok((u64::from(config.ftl.logical_pages) * page, config.geometry.raw_bytes()))
 }
 
+/// Pages of the map that the free blocks of the drive of `scenario` hold between the two thresholds of collection.
+///
+/// # Errors
+/// A device that cannot be built.
+pub fn units_between_thresholds(scenario: &Scenario) -> Result<f64, String> {
+    let config = scenario.device_config().map_err(|error| error.to_string())?;
+    let blocks = (config.gc.start_blocks - config.gc.hard_blocks) * config.geometry.planes();
+    Ok(f64::from(blocks) * f64::from(config.geometry.pages_per_block))
+}
+
 /// Runs it.
 ///
 /// # Errors
