@@ -1,6 +1,6 @@
 //! `flashlane devices`: the shipped devices, as a list or one in full.
 
-use flashlane_scenario::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
+use flashlane_scenario::{DEFAULT_PRESET, PRESETS, Preset};
 
 use crate::fail::Failure;
 use crate::text::print;
@@ -8,9 +8,6 @@ use crate::text::print;
 /// Lists the presets, or prints the one called `name` (or `defaults`, the values that presets do not give).
 pub fn show(name: Option<&str>) -> Result<(), Failure> {
     let Some(name) = name else { return print(&list()) };
-    if name == "defaults" {
-        return print(DEFAULTS);
-    }
     let preset = Preset::named(name).map_err(|near| {
         let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
         let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();

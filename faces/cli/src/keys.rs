@@ -3,7 +3,7 @@
 //! Which option stands for which key is said where it is declared ([`Workload`], [`Reading`]). That a key is given one value is
 //! `flashlane_scenario`'s.
 
-use flashlane_scenario::{Document, Given, Scenario};
+use flashlane_scenario::{Document, Given, Scenario, is_device_file};
 
 use flashlane_outputs::shown::counted;
 
@@ -38,7 +38,10 @@ pub const TRACE: &str = "--trace";
 pub fn of_run(args: &Workload, traces: &[String]) -> Result<Vec<Given>, Failure> {
     let mut all = Vec::new();
     if let Some(name) = &args.device {
-        all.push(Given::table(DEVICE, "device", "preset", name.clone()));
+        // Relative to the working directory, not to a scenario's folder.
+        let absolute = || std::path::absolute(name).ok().map(|path| path.to_string_lossy().into_owned());
+        let placed = if args.scenario.is_some() && is_device_file(name) { absolute() } else { None };
+        all.push(Given::table(DEVICE, "device", "preset", placed.unwrap_or_else(|| name.clone())));
     }
     if !traces.is_empty() {
         all.push(Given::flows(TRACE, traces));

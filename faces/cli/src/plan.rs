@@ -157,7 +157,7 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
 /// What the device of a scenario comes to.
 fn device(scenario: &Scenario) -> Result<String, Failure> {
     let config = scenario.device_config()?;
-    let preset = scenario.device_name();
+    let preset = escaped(scenario.device_name());
     let g = &config.geometry;
     let user = u64::from(config.ftl.logical_pages) * u64::from(g.page_bytes);
     // Static blocks of the SLC cache are no part of the over-provisioning.

@@ -478,7 +478,7 @@ macro_rules! device {
         #[serde(deny_unknown_fields, default)]
         #[schemars(inline)]
         pub struct Device {
-            /// The preset to start from (`flashlane devices` lists them). Default `modern-tlc`.
+            /// The preset to start from (`flashlane devices` lists them), or the path of a device file. Default `modern-tlc`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub preset: Option<String>,
             $($(#[$about])* pub $table: $Table,)*
@@ -566,6 +566,14 @@ impl Device {
             (self.gc.hard_percent, self.gc.hard_blocks) = (None, None);
         }
         self.keys_over(over);
+    }
+
+    /// Whether these keys have `key`, a path as errors name it, or it is none of what a device file gives.
+    pub(super) fn gives(&self, key: &str) -> bool {
+        let Some((table, key)) = key.strip_prefix("device.").and_then(|path| path.split_once('.')) else { return true };
+        let name = key.split(['.', '[']).next().unwrap_or_default();
+        let keys = serde_json::to_value(self).expect("plain values");
+        keys.get(table).is_some_and(|table| table.get(name).is_some())
     }
 
     /// Removes keys that say in words what their absence says: a scenario has the same hash with and without them. `protected` is what the

@@ -1,12 +1,13 @@
-//! The device in words: its preset, and each key that differs from it.
+//! The device in words: its preset or file, and each key that differs from it.
 
 use toml::{Table, Value};
 
+use super::base::Base;
 use super::device::Device;
 
-/// The preset called `preset`, with each key of `device` that differs: `flin-isca18 with geometry.pages_per_block 256 -> 64`.
-pub(super) fn described(preset: &str, device: &Device) -> String {
-    let of_preset = Device::preset(preset.to_owned()).complete().ok().and_then(|device| Table::try_from(device).ok());
+/// What the keys of `device` lie over, with each that differs: `flin-isca18 with geometry.pages_per_block 256 -> 64`.
+pub(super) fn described(base: &Base, device: &Device) -> String {
+    let of_preset = Device::default().complete(&base.device).ok().and_then(|device| Table::try_from(device).ok());
     let (from, own) = (of_preset.unwrap_or_default(), Table::try_from(device).unwrap_or_default());
     let mut changes = Vec::new();
     for (section, keys) in &own {
@@ -18,7 +19,8 @@ pub(super) fn described(preset: &str, device: &Device) -> String {
             }
         }
     }
-    if changes.is_empty() { preset.to_owned() } else { format!("{preset} with {}", changes.join(", ")) }
+    let name = &base.name;
+    if changes.is_empty() { name.clone() } else { format!("{name} with {}", changes.join(", ")) }
 }
 
 /// A value without quotes; whole numbers without a fraction.

@@ -27,11 +27,33 @@ gives the key that switches it off (`static_blocks = 0`, as a sweep over that ke
 (a sweep over `device.preset`), it is a warning of `check` and of the results. What a preset gives may stay without effect.
 ";
 
+const DEVICE_FILES: &str = "\
+## Device files
+
+A drive of your own lies in a file; what `flashlane devices NAME` prints is one. `device.preset` takes its path, which has a
+folder or ends in `.toml`, relative to the scenario; so does `--device`, relative to the working directory. A `[sweep]`, `recommend`, `serve` and
+Python take it in the same way. The scenario's own keys lie over it.
+
+```toml
+[device]                 # every key of a scenario's device
+preset = \"modern-tlc\"    # what the file starts from; without it, the defaults alone
+nand.suspend_ns = 9_000
+
+[fitted]                 # optional: \"measured\", \"bounded\" or \"not measured\"
+reads = \"measured\"
+mixed = \"not measured\"   # reads beside writes
+writes = \"not measured\"
+```
+
+Results warn of what they have and `[fitted]` calls not measured. `summary` and `source`, texts as presets have them, are optional.
+
+";
+
 const PRESETS_HEAD: &str = "\
 ## Presets
 
 The values of every shipped device. `flashlane devices NAME` prints one with the source of each value; its tables can
-be copied into a scenario and changed there.
+be copied into a scenario, or the whole into a [device file](#device-files), and changed there.
 
 ";
 
@@ -39,7 +61,7 @@ const HASH: &str = "\
 ## The scenario hash
 
 Results carry a hash of the scenario: 16 hexadecimal digits of BLAKE3 over its effective content. It covers the complete
-device (preset and defaults included), the host, seed, schedulers, limits and flows; a trace enters by its length and the hash of
+device (preset, device file and defaults included), the host, seed, schedulers, limits and flows; a trace enters by its length and the hash of
 its bytes as stored, not by its path. The scenario's name, comments and the order of keys do not enter.
 ";
 
@@ -71,6 +93,7 @@ pub fn reference() -> String {
     schedulers(&mut page);
     formats(&mut page);
     page.push('\n');
+    page.push_str(DEVICE_FILES);
     page.push_str(PRESETS_HEAD);
     presets(&mut page);
     page.push('\n');

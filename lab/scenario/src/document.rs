@@ -22,7 +22,8 @@ pub struct Document {
     /// Seed of everything random. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// The device: a preset's name (`device = "flin-isca18"`), or a table with `preset` and whatever differs from it.
+    /// The device: the name of a preset (`device = "flin-isca18"`) or the path of a device file, or a table with `preset` and whatever differs
+    /// from it.
     #[serde(deserialize_with = "Device::name_or_table")]
     #[schemars(schema_with = "Device::name_or_table_schema")]
     pub device: Device,

@@ -12,7 +12,6 @@ use serde_json::Value;
 use super::device::{Device, Key, Need};
 use super::document::{Document, ResponseFrom};
 use super::error::KeyError;
-use super::preset::{DEFAULT_PRESET, Preset};
 use super::value::Limit;
 use super::words::{DriveState, Service, Superblock, Victim, Word};
 
@@ -199,14 +198,13 @@ impl Rule {
     }
 
     /// Those of the keys `given` over a preset that have no effect.
-    fn broken(&self, user: &Keys, given: &[&'static Key], complete: &Device) -> Vec<&'static str> {
+    fn broken(&self, user: &Keys, given: &[&'static Key], (base, complete): (&Device, &Device)) -> Vec<&'static str> {
         let own = given.iter().filter(|key| self.is_of(key));
         let given: Vec<(&Key, &Value)> = own.filter_map(|key| Some((*key, user.get(key.path)?))).collect();
         if given.is_empty() || (self.is_met)(complete) {
             return Vec::new();
         }
-        let preset = user.0.get("preset").and_then(Value::as_str).unwrap_or(DEFAULT_PRESET);
-        let preset = Keys::of(&Preset::named(preset).map(Preset::device).unwrap_or_default());
+        let preset = Keys::of(base);
         let is_own = |(key, value): &(&Key, &Value)| match preset.get(key.path) {
             Some(kept) => *value != kept,
             None => key.default.is_none_or(|default| **value != default()),
@@ -220,12 +218,12 @@ impl Rule {
     }
 }
 
-/// Refuses the keys of `user` that have no effect in the `complete` device, but for those that it switches off itself.
-pub(super) fn check(user: &Device, complete: &Device) -> Result<(), KeyError> {
+/// Refuses the keys of `user` over `base` that have no effect in the `complete` device, but for those that it switches off itself.
+pub(super) fn check(user: &Device, base: &Device, complete: &Device) -> Result<(), KeyError> {
     let user = Keys::of(user);
     let given = user.given();
     for rule in RULES.iter().filter(|rule| !rule.is_switched(&user)) {
-        if let Some(key) = rule.broken(&user, &given, complete).first() {
+        if let Some(key) = rule.broken(&user, &given, (base, complete)).first() {
             let value = user.get(key).map(shown).unwrap_or_default();
             return Err(KeyError::new(
                 format!("device.{key}"),
@@ -242,20 +240,20 @@ fn shown(value: &Value) -> String {
     value.as_f64().map_or_else(|| value.to_string(), |number| number.to_string())
 }
 
-/// What the scenario gives and switches off itself, a sentence for each thing it would need. The complete device is asked for only where a
-/// key could depend on another: to read its preset takes as long as all else here.
-pub(super) fn warnings(
+/// What the scenario gives and switches off itself, a sentence for each thing it would need. What its device's keys lie over and the complete
+/// device are asked for only where a key could depend on another: to read a preset takes as long as all else here.
+pub(super) fn warnings<E>(
     document: &Document,
-    complete: impl FnOnce() -> Result<Device, KeyError>,
-) -> Result<Vec<String>, KeyError> {
+    devices: impl FnOnce() -> Result<(Device, Device), E>,
+) -> Result<Vec<String>, E> {
     let (user, run) = (Keys::of(&document.device), &document.run);
     let given = user.given();
     let is_asked = |rule: &&Rule| given.iter().any(|key| rule.is_of(key));
     let rules: Vec<&Rule> = RULES.iter().filter(is_asked).collect();
     let is_entry = run.response_from == Some(ResponseFrom::Entry);
-    let complete = if is_entry || !rules.is_empty() { complete()? } else { Device::default() };
+    let (base, complete) = if is_entry || !rules.is_empty() { devices()? } else { Default::default() };
     let of_device = rules.iter().filter_map(|rule| {
-        let broken = rule.broken(&user, &given, &complete);
+        let broken = rule.broken(&user, &given, (&base, &complete));
         let keys: Vec<String> = broken.iter().map(|key| format!("device.{key}")).collect();
         sentence(&keys, rule.with)
     });

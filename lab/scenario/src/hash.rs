@@ -1,7 +1,7 @@
 //! The scenario's hash, which identifies an experiment.
 //!
-//! It covers everything that changes a result: the complete device (the user's keys over preset and defaults, so that
-//! editing a preset changes the hash), seed, schedulers, limits, flows, and for a trace its length and a BLAKE3 hash of
+//! It covers everything that changes a result: the complete device (the user's keys over preset or device file and defaults, so
+//! that editing these changes the hash), seed, schedulers, limits, flows, and for a trace its length and a BLAKE3 hash of
 //! its bytes as stored, never its path (a folder, or the files of a blktrace, enter in the order of their names). It does not cover
 //! the scenario's name, comments, or the order of keys.
 //!
@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::Serialize;
 
 use super::Scenario;
+use super::base::Base;
 use super::device::Device;
 use super::document::Run;
 use super::error::KeyError;
@@ -22,7 +23,6 @@ use super::host::Host;
 use super::resolve::{self, FlowSource};
 use super::scheduler::SchedulerChoice;
 use super::trace::TraceFlow;
-use crate::preset::Preset;
 use crate::workload::clone::CloneSpec;
 use crate::workload::scene::SceneRequest;
 use crate::workload::synthetic::SyntheticSpec;
@@ -55,13 +55,12 @@ enum Source {
     Inline(Vec<SceneRequest>),
 }
 
-pub(super) fn hash(scenario: &Scenario) -> Result<String, KeyError> {
+pub(super) fn hash(scenario: &Scenario, base: &Base) -> Result<String, KeyError> {
     let document = &scenario.document;
-    let mut device = document.device.complete()?;
+    let mut device = document.device.complete(&base.device)?;
+    device.preset = None;
     // A preset of a drive with capacitors says so: that was not always a key, and changes no hash.
-    let preset = device.preset.take().and_then(|name| Preset::named(&name).ok());
-    let protected = preset.and_then(|preset| preset.file().device.buffer.protected);
-    device.leave_out_what_is_off(protected.unwrap_or_default());
+    device.leave_out_what_is_off(base.protected.unwrap_or_default());
     let priorities: Vec<u8> = document.flow.iter().map(|flow| flow.priority).collect();
     let config = super::build::config(&device, &priorities, scenario.seed())?;
     let mut flows = Vec::new();

@@ -10,6 +10,7 @@
 //! flow, trace     [[flow]]
 //! host            [host]: CPUs, waiting, background
 //! device, preset  [device] over a shipped device
+//! base            what [device] lies over: a preset, or a device file
 //! device_changes  what of it is not as the shipped device has it
 //! words           keys whose values are words
 //! scheduler       names and mixes
@@ -35,6 +36,7 @@
 //! ```
 
 mod assign;
+mod base;
 mod build;
 mod capacity;
 mod changes;
@@ -71,6 +73,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use assign::Given;
+pub use base::{Fitted, device_file, is_device_file};
 pub use changes::{Change, Recording};
 pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Precondition};
 pub use docs::{reference, schema};
@@ -84,8 +87,9 @@ pub use resolve::{FlowPlan, FlowSource};
 pub use scheduler::{Mix, SchedulerChoice};
 pub use trace::{Replay, Speedup, TraceFlow};
 pub use value::{Latency, Limit};
-pub use words::{DriveState, Protocol, Service, Victim, Word};
+pub use words::{DriveState, Measured, Protocol, Service, Victim, Word};
 
+use base::{Base, DeviceFiles};
 use error::{KeyError, Origin};
 use flashlane_sched::catalogue::{Catalogue, SHIPPED};
 use flashlane_ssd::config::Config;
@@ -110,7 +114,12 @@ pub const TEMPLATE: &str = include_str!("../data/scenario-template.toml");
 /// A file that cannot be read, is too long, or is no text.
 pub fn read_text(path: &Path) -> Result<String, ScenarioError> {
     let place = path.display().to_string();
-    limits::read(path).map_err(|message| ScenarioError { place, key: String::new(), value: String::new(), message })
+    limits::read(path, &limits::SCENARIO).map_err(|message| ScenarioError {
+        place,
+        key: String::new(),
+        value: String::new(),
+        message,
+    })
 }
 
 /// A scenario, read but not yet run.
@@ -124,6 +133,8 @@ pub struct Scenario {
     catalogue: Arc<Catalogue>,
     /// Hashes of the traces read so far, shared with copies of the scenario.
     traces: Arc<TraceHashes>,
+    /// Device files, shared likewise.
+    devices: Arc<DeviceFiles>,
     /// What was found in traces, shared likewise.
     looks: Arc<Looks>,
     state_file: Option<PathBuf>,
@@ -173,6 +184,7 @@ impl Scenario {
             folder: PathBuf::new(),
             catalogue: Arc::new(SHIPPED.clone()),
             traces: Arc::default(),
+            devices: Arc::default(),
             looks: Arc::default(),
             state_file: None,
             recording: None,
@@ -275,14 +287,37 @@ impl Scenario {
         Ok(())
     }
 
-    /// Name of the device's preset.
-    pub fn device_name(&self) -> &str {
-        self.document.device.preset.as_deref().unwrap_or(DEFAULT_PRESET)
+    /// What the keys of its device lie over.
+    fn base(&self) -> Result<Arc<Base>, ScenarioError> {
+        let preset = self.document.device.preset.as_deref().unwrap_or(DEFAULT_PRESET);
+        self.devices.get(preset, &self.folder, &self.origin)
     }
 
-    /// The device in words: its preset, and each key that differs from it, with both values.
+    /// An error in its own keys or, where it gives none of those at fault, in the file of its device.
+    fn located(&self, error: KeyError, base: &Base) -> ScenarioError {
+        match &base.origin {
+            Some(file) if !error.keys.iter().any(|key| self.document.device.gives(key)) => file.locate(error),
+            _ => self.origin.locate(error),
+        }
+    }
+
+    /// Name of the device's preset, or of its file without folders.
+    pub fn device_name(&self) -> &str {
+        base::name(self.document.device.preset.as_deref().unwrap_or(DEFAULT_PRESET))
+    }
+
+    /// The uses for which the device's values were measured, if they come from a file that says so.
+    ///
+    /// # Errors
+    /// No such preset, or a device file with an error.
+    pub fn fitted(&self) -> Result<Fitted, ScenarioError> {
+        self.base().map(|base| base.fitted)
+    }
+
+    /// The device in words: its preset or file, and each key that differs from it, with both values.
     pub fn device_described(&self) -> String {
-        device_changes::described(self.device_name(), &self.document.device)
+        let described = self.base().map(|base| device_changes::described(&base, &self.document.device));
+        described.unwrap_or_else(|_| self.device_name().to_owned())
     }
 
     /// Seed of everything random.
@@ -323,11 +358,12 @@ impl Scenario {
 
     /// The device's configuration.
     pub fn device_config(&self) -> Result<Config, ScenarioError> {
-        let located = |e| self.origin.locate(e);
-        let device = self.document.device.complete().map_err(located)?;
+        let base = self.base()?;
+        let located = |e| self.located(e, &base);
+        let device = self.document.device.complete(&base.device).map_err(located)?;
         // Where presets are compared, keys of the file may be for some of them.
         if !self.origin.overridden.iter().any(|(path, _)| path == "device.preset") {
-            effect::check(&self.document.device, &device).map_err(located)?;
+            effect::check(&self.document.device, &base.device, &device).map_err(located)?;
         }
         let priorities: Vec<u8> = self.document.flow.iter().map(|flow| flow.priority).collect();
         build::config(&device, &priorities, self.seed()).map_err(located)
@@ -335,8 +371,11 @@ impl Scenario {
 
     /// Keys that the scenario gives to no effect because it also switches them off, a sentence for each reason.
     pub fn keys_without_effect(&self) -> Result<Vec<String>, ScenarioError> {
-        let complete = || self.document.device.complete();
-        effect::warnings(&self.document, complete).map_err(|e| self.origin.locate(e))
+        effect::warnings(&self.document, || {
+            let base = self.base()?;
+            let complete = self.document.device.complete(&base.device).map_err(|e| self.located(e, &base))?;
+            Ok((base.device.clone(), complete))
+        })
     }
 
     /// The host before the device of `config`, if the scenario has one.
@@ -376,6 +415,7 @@ impl Scenario {
 
     /// An identifier of the experiment: equal for equal effective scenarios. 16 hexadecimal digits.
     pub fn hash(&self) -> Result<String, ScenarioError> {
-        hash::hash(self).map_err(|e| self.origin.locate(e))
+        let base = self.base()?;
+        hash::hash(self, &base).map_err(|e| self.located(e, &base))
     }
 }

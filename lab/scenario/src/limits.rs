@@ -43,17 +43,36 @@ pub(super) fn seeds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
     deserializer.deserialize_u64(Seeds).map(Some)
 }
 
-/// The text of the scenario at `path`, or an error about the file.
-pub(super) fn read(path: &Path) -> Result<String, String> {
-    let unreadable = |e: std::io::Error| format!("cannot read the scenario: {e}");
+/// What a file is, in messages.
+pub(super) struct What {
+    /// `scenario`.
+    name: &'static str,
+    /// Where what makes it too long belongs.
+    too_long: &'static str,
+    /// What writes one.
+    written_by: &'static str,
+}
+
+pub(super) const SCENARIO: What = What {
+    name: "scenario",
+    too_long: "; requests by the million belong in a trace file, which a flow names with `trace`",
+    written_by: "`flashlane init` writes a scenario to start from",
+};
+pub(super) const DEVICE_FILE: What =
+    What { name: "device file", too_long: "", written_by: "`flashlane devices NAME` prints one to start from" };
+
+/// The text of the file at `path`, or an error about the file.
+pub(super) fn read(path: &Path, what: &What) -> Result<String, String> {
+    let What { name, too_long, written_by } = what;
+    let unreadable = |e: std::io::Error| format!("cannot read the {name}: {e}");
     // Before it is opened: opening a named pipe waits for a writer, which may never come.
     if is_named_pipe(path) {
-        return Err("is a named pipe; legal is a file, or /dev/stdin for a scenario from standard input".into());
+        return Err(format!("is a named pipe; legal is a file, or /dev/stdin for a {name} from standard input"));
     }
     let file = File::open(path).map_err(unreadable)?;
     let about = file.metadata().map_err(unreadable)?;
     if about.is_dir() {
-        return Err("is a folder; legal is a scenario, a TOML file".into());
+        return Err(format!("is a folder; legal is a {name}, a TOML file"));
     }
     let mut bytes = Vec::new();
     if about.len() <= BYTES {
@@ -61,20 +80,19 @@ pub(super) fn read(path: &Path) -> Result<String, String> {
     }
     if about.len().max(bytes.len() as u64) > BYTES {
         return Err(format!(
-            "longer than {BYTES} bytes ({} MiB), the most that a scenario may have; requests by the million belong in a \
-             trace file, which a flow names with `trace`",
+            "longer than {BYTES} bytes ({} MiB), the most that a {name} may have{too_long}",
             BYTES >> 20
         ));
     }
     let text = String::from_utf8(bytes).map_err(|e| {
-        format!("not a text file: byte {} is not UTF-8; a scenario is TOML", e.utf8_error().valid_up_to())
+        format!("not a text file: byte {} is not UTF-8; a {name} is TOML", e.utf8_error().valid_up_to())
     })?;
     if text.trim().is_empty() {
-        return Err("the file is empty; `flashlane init` writes a scenario to start from".into());
+        return Err(format!("the file is empty; {written_by}"));
     }
     if let Some(at) = text.find('\0') {
         let line = text[..at].matches('\n').count() + 1;
-        return Err(format!("not a text file: byte {at}, on line {line}, is 0; a scenario is TOML"));
+        return Err(format!("not a text file: byte {at}, on line {line}, is 0; a {name} is TOML"));
     }
     Ok(text)
 }

@@ -63,9 +63,16 @@ pub struct PresetFile {
 }
 
 impl Preset {
-    /// The preset called `name`; if there is none, the nearest name.
+    /// The values that lie under all presets, as one that gives no others.
+    pub const DEFAULTS: &Preset = &Preset { name: "defaults", text: DEFAULTS };
+
+    /// The preset called `name`, `defaults` included; if there is none, the nearest name.
     pub fn named(name: &str) -> Result<&'static Preset, Option<&'static str>> {
-        PRESETS.iter().find(|p| p.name == name).ok_or_else(|| nearest(name, PRESETS.iter().map(|p| p.name)))
+        PRESETS
+            .iter()
+            .chain([Preset::DEFAULTS])
+            .find(|p| p.name == name)
+            .ok_or_else(|| nearest(name, PRESETS.iter().map(|p| p.name)))
     }
 
     /// Its parsed file.
@@ -75,7 +82,7 @@ impl Preset {
 
     /// The complete device: the preset's keys over the defaults.
     pub fn device(&self) -> Device {
-        let mut device = read("defaults", DEFAULTS).device;
+        let mut device = Preset::DEFAULTS.file().device;
         device.overlay(&self.file().device);
         device.preset = Some(self.name.into());
         device

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::changes::Recording;
+use super::device::Device;
 use super::document::{Document, Run};
 use super::flow::{Flow, Range};
 use super::trace::TraceFlow;
@@ -33,7 +34,8 @@ impl Scenario {
     /// # Errors
     /// Anything wrong with the scenario.
     pub fn recording_head(&self, build: &str, state: &str) -> Result<String, ScenarioError> {
-        let located = |error| self.origin.locate(error);
+        let base = self.base()?;
+        let complete = self.document.device.complete(&base.device).map_err(|error| self.located(error, &base))?;
         let flows = self.flows(&self.device_config()?)?;
         let flow = |(number, plan): (usize, super::FlowPlan)| Flow {
             name: Some(plan.name),
@@ -50,7 +52,8 @@ impl Scenario {
         let document = Document {
             name: Some(self.name().to_owned()),
             seed: Some(self.seed()),
-            device: self.document.device.complete().map_err(located)?,
+            // All keys are there, so that a device file is not needed.
+            device: Device { preset: Some(base.shipped.to_owned()), ..complete },
             host: None,
             scheduler: self.schedulers()?.into_iter().next(),
             schedulers: None,

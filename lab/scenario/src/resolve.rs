@@ -13,7 +13,6 @@ use super::error::KeyError;
 use super::flow::{ByteRange, Flow, Range, RangeWord};
 use super::limits;
 use super::names;
-use super::preset::{DEFAULT_PRESET, PRESETS, Preset};
 use super::scheduler::SchedulerChoice;
 use super::trace::TraceFlow;
 use super::words::{Service, Word};
@@ -57,19 +56,9 @@ impl FlowSource {
 }
 
 impl Device {
-    /// The device over its preset and the defaults.
-    pub(super) fn complete(&self) -> Result<Device, KeyError> {
-        let name = self.preset.as_deref().unwrap_or(DEFAULT_PRESET);
-        let preset = Preset::named(name).map_err(|near| {
-            let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-            let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
-            KeyError {
-                keys: vec!["device.preset".into(), "device".into()],
-                value: format!("{name:?}"),
-                message: format!("no such device; there are {}{near}", names.join(", ")),
-            }
-        })?;
-        let mut device = preset.device();
+    /// The device over what its keys lie over.
+    pub(super) fn complete(&self, base: &Device) -> Result<Device, KeyError> {
+        let mut device = base.clone();
         device.overlay(self);
         if device.front.service == Some(Word(Service::Serial)) {
             self.check_serial_buffer()?;

@@ -70,6 +70,18 @@ choices! {
 }
 
 choices! {
+    /// How well the values of a device are known for a use of the drive.
+    pub enum Measured {
+        /// Fitted to measurements of this use.
+        Measured = "measured",
+        /// Measurements leave a range.
+        Bounded = "bounded",
+        /// No measurement tells.
+        NotMeasured = "not measured",
+    }
+}
+
+choices! {
     /// What is opened, filled, collected and erased together.
     pub enum Superblock {
         /// A block of a plane.

@@ -8,6 +8,7 @@ mod columns;
 mod conditions;
 mod config;
 mod control;
+mod device_files;
 mod nbd;
 mod records;
 mod scenario;
@@ -23,6 +24,7 @@ pub const ALL: &[Target] = &[
     conditions::TARGET,
     config::TARGET,
     control::TARGET,
+    device_files::TARGET,
     nbd::TARGET,
     records::TARGET,
     scenario::TARGET,

@@ -116,8 +116,8 @@ arguments! {
         #[arg(long, value_parser = words::<RangeWord>())]
         range: Option<RangeWord> = word("--range", "flow.range"),
 
-        /// Device preset; by default the scenario's device, or modern-tlc
-        #[arg(long, value_name = "NAME")]
+        /// A device preset, or a device file (./my-drive.toml); by default the scenario's device, or modern-tlc
+        #[arg(long, value_name = "DEVICE")]
         device: Option<String> = text("--device", "device.preset"),
 
         /// Seed of all random numbers

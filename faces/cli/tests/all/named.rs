@@ -16,8 +16,8 @@ const OTHERS: [(&str, &str); 5] = [
     ("--require-hashes", "pip"),
     ("--python-scheduler", "python -m flashlane"),
 ];
-/// Keys in blocks and sentences that are none of a scenario: of a sweep, of a manifest of Cargo, of Python, and of a formula.
-const NO_SCENARIO: [&str; 19] = [
+/// Keys in blocks and sentences that are none of a scenario: of a sweep, of a device file, of a manifest of Cargo, of Python, and of a formula.
+const NO_SCENARIO: [&str; 22] = [
     "a",
     "baseline",
     "binds_at_dispatch",
@@ -26,10 +26,12 @@ const NO_SCENARIO: [&str; 19] = [
     "exclude",
     "from",
     "git",
+    "mixed",
     "name",
     "panic",
     "path",
     "points",
+    "reads",
     "rev",
     "scale",
     "seeds",
@@ -37,6 +39,7 @@ const NO_SCENARIO: [&str; 19] = [
     "to",
     "values",
     "version",
+    "writes",
 ];
 
 /// README and the pages of docs: name and text.

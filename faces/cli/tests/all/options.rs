@@ -218,6 +218,47 @@ fn what_options_leave_out_of_a_scenario_is_said() {
     assert!(slow.contains("123."), "{slow}");
 }
 
+/// A device of one's own lies in a file, in every place where a preset may stand. Its path is relative to the working directory with
+/// `--device`, and else to the scenario.
+#[test]
+fn a_device_may_come_from_a_file() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("sub")).expect("a folder");
+    let device = "[device]\npreset = \"flin-isca18\"\ngeometry.blocks_per_plane = 64\nftl.over_provisioning_percent = 20\n\
+                  [fitted]\nreads = \"measured\"\nmixed = \"not measured\"\nwrites = \"not measured\"\n";
+    write(&folder, "my.toml", device);
+    write(&folder, "a.csv", TRACE);
+    write(&folder, "sub/a.csv", TRACE);
+    write(&folder, "sub/s.toml", "device = \"../my.toml\"\n[[flow]]\ntrace = \"a.csv\"\n");
+    let hash = |words: &[&str]| {
+        let made = good(&folder, &[&["run", "--format", "json"], words].concat());
+        let made: serde_json::Value = serde_json::from_str(&made).expect("JSON");
+        (made["made_by"]["scenario_hash"].clone(), made["made_by"]["device"].clone())
+    };
+    let [option, own, both] =
+        [&["--trace", "a.csv", "--device", "my.toml"][..], &["sub/s.toml"], &["sub/s.toml", "--device", "./my.toml"]]
+            .map(hash);
+    assert!(option == own && own == both && own.1 == "my.toml", "{option:?} {own:?} {both:?}");
+    for command in ["run", "compare"] {
+        let said = good(&folder, &[command, "sub/s.toml"]);
+        let warned = "my.toml: warning: writes, and reads beside writes, were not measured when this device was fitted";
+        assert!(said.contains(warned), "{command}: {said}");
+    }
+    let checked = good(&folder, &["check", "sub/s.toml"]);
+    assert!(checked.contains("device      my.toml: 32 units"), "{checked}");
+
+    let sweep = "[sweep]\ndevice.preset = [\"../my.toml\", \"unit-cycle\"]\n";
+    write(&folder, "sub/sweep.toml", &format!("device = \"../my.toml\"\n[[flow]]\ntrace = \"a.csv\"\n{sweep}"));
+    good(&folder, &["sweep", "sub/sweep.toml", "--out", "made"]);
+
+    write(&folder, "bad.toml", &device.replace("= 20", "= -20"));
+    let message = bad_line(&folder, &["compare", "sub/s.toml", "--device", "bad.toml"]);
+    assert!(message.contains("/bad.toml:4:33: device.ftl.over_provisioning_percent = -20: "), "{message}");
+    let message = bad_line(&folder, &["compare", "--trace", "a.csv", "--device", "none.toml"]);
+    let expected = "--device: device.preset = \"none.toml\": cannot read the device file: No such file";
+    assert!(message.starts_with(expected), "{message}");
+}
+
 /// Requests of the warm-up are in the rows, marked as not counted, and the summary says how many there are.
 #[test]
 fn rows_say_which_requests_count() {

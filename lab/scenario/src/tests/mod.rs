@@ -1,6 +1,7 @@
 //! Scenarios: presets that build, figures of the papers' devices, error messages, hashes, and the reference page.
 
 mod complaints;
+mod device_files;
 mod presets;
 mod scenarios;
 

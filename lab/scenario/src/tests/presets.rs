@@ -103,7 +103,13 @@ fn ncq_has_flush_above_on_the_flash_only() {
         let request = "[[flow]]\nrequest = [{ at_ns = 0, op = \"read\", pages = [0] }]\n";
         let text = format!("[device]\npreset = \"ncq-elex15\"\nfront = {{ service = \"{service}\" }}\n{request}");
         let scenario = Scenario::parse("s", text).expect("a good scenario");
-        let complete = scenario.document.device.complete().expect("a preset").buffer.flush_above;
+        let complete = scenario
+            .document
+            .device
+            .complete(&scenario.base().expect("a preset").device)
+            .expect("legal")
+            .buffer
+            .flush_above;
         (complete, scenario.device_config().expect("legal").buffer.expect("32 MB").flush_above)
     };
     assert_eq!(of("parallel"), (Some(8192), 8192));

@@ -16,7 +16,7 @@ use crate::run::simulation::Outcome;
 use flashlane_outputs::shown::{self, counted};
 use flashlane_report::metrics::{Activity, FlowMetrics};
 use flashlane_report::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
-use flashlane_scenario::{FlowPlan, FlowSource, Scenario};
+use flashlane_scenario::{FlowPlan, FlowSource, Measured, Scenario, Word};
 use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::config::Precondition;
 
@@ -136,6 +136,7 @@ pub(crate) fn compare_counted(
         let result = result.with_blocks_never_folded(prepared.config.blocks_never_folded());
         results.push(result.with_host(shared.host.as_ref().map(HostOutcome::figures)));
     }
+    remarks.extend(not_measured(scenario, &results)?);
     let mut summary = Summary::new(made_by(scenario, prepared)?, infos, results, Vec::new());
     let of_run = |index: usize| tasks.iter().position(|t| t.alone.is_none() && t.scheduler == index);
     let pairs: Vec<_> =
@@ -173,6 +174,26 @@ fn of_traces(flows: &[FlowPlan], said: &[Option<String>]) -> Vec<(String, String
         }
     }
     remarks
+}
+
+/// What of the results the device's file says was not measured.
+fn not_measured(scenario: &Scenario, results: &[SchedulerResult]) -> Result<Option<(String, String)>, RunError> {
+    let fitted = scenario.fitted()?;
+    let runs =
+        |figures: fn(&SchedulerResult) -> Option<u64>| results.iter().any(|run| figures(run).is_some_and(|n| n > 0));
+    let writes = runs(|run| run.total.write.as_ref().map(|kind| kind.requests));
+    let reads = runs(|run| run.total.read.as_ref().map(|kind| kind.requests));
+    let unknown = |word: Option<Word<Measured>>| word == Some(Word(Measured::NotMeasured));
+    let uses = match (writes && unknown(fitted.writes), writes && reads && unknown(fitted.mixed)) {
+        (true, true) => "writes, and reads beside writes,",
+        (true, false) => "writes",
+        (false, true) => "reads beside writes",
+        (false, false) => return Ok(None),
+    };
+    let text = format!(
+        "warning: {uses} were not measured when this device was fitted, and are here: their figures are a guess"
+    );
+    Ok(Some((scenario.device_name().to_owned(), text)))
 }
 
 /// What the results are made from.
