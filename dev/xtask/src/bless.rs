@@ -37,7 +37,7 @@ const KINDS: [Kind; 6] = [
         name: "pages",
         files: "docs/start-here.md, docs/tutorials/*.md",
         packages: &["flashlane-cli"],
-        tests: &["--test", "all", "--", "tutorials::"],
+        tests: &["--test", "all", "--", "--include-ignored", "tutorials::"],
     },
     Kind {
         name: "own-scheduler",

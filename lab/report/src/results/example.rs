@@ -1,6 +1,8 @@
 //! A small made-up comparison for the tests of this module: two flows, three schedulers, one skipped, names that need
 //! escaping.
 
+use std::sync::LazyLock;
+
 use flashlane_core::event::{End, Event, Stamped};
 use flashlane_core::geometry::UnitKind;
 use flashlane_core::transaction::FlashOp;
@@ -66,8 +68,13 @@ pub(super) fn made_by() -> MadeBy {
     }
 }
 
-/// The comparison.
+/// The comparison, made once for all tests.
 pub(super) fn example() -> Summary {
+    static MADE: LazyLock<Summary> = LazyLock::new(made);
+    MADE.clone()
+}
+
+fn made() -> Summary {
     let flows = vec![
         FlowInfo { name: "web".into(), workload: "web.csv, 70 % reads".into(), ..FlowInfo::default() },
         FlowInfo {

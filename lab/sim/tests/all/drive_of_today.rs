@@ -6,11 +6,13 @@ use flashlane_report::results::Summary;
 use flashlane_scenario::Scenario;
 use flashlane_sim::{Options, compare};
 
+/// Half of its blocks, with which collection is as rare, and half of the tables.
+const HALF: &str = "geometry.blocks_per_plane = 350\nftl.over_provisioning_percent = 12.7";
 const SYNTHETIC: &str = "read_ratio = 0.6, size = { constant = 16384 }, rate_iops = 1000, requests = 20000";
 
 fn compared(flow: &str) -> Summary {
     let schedulers = r#"["fcfs", "read-first", "read-first-suspend", "sprinkler"]"#;
-    let text = format!("schedulers = {schedulers}\ndevice = \"modern-tlc\"\n[[flow]]\n{flow}\n");
+    let text = format!("schedulers = {schedulers}\n[device]\npreset = \"modern-tlc\"\n{HALF}\n[[flow]]\n{flow}\n");
     let scenario = Scenario::parse("today", text).unwrap_or_else(|error| panic!("{error}"));
     let options = Options { audit: false, rows: None, activity: false, progress: None };
     compare(&scenario, &options).unwrap_or_else(|error| panic!("{error}")).summary

@@ -46,6 +46,9 @@ fn flushes_of_a_log_wait_for_programs_unless_capacitors_keep_the_buffer() {
     let means = |schedulers, protected| -> Vec<[u64; 2]> {
         let summary = shown("log-flushes.toml", schedulers, |document| {
             document.device.buffer.protected = Some(protected);
+            // Half of the blocks show the same, and have half of the tables.
+            document.device.geometry.blocks_per_plane = Some(350);
+            document.device.ftl.over_provisioning_percent = Some(12.7);
         });
         let of = |run: &SchedulerResult| {
             let flush = run.flows[0].figures.commands.as_ref().and_then(|commands| commands.flush.as_ref());

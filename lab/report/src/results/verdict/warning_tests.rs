@@ -142,10 +142,10 @@ fn an_overloaded_flow_is_named_with_what_it_was_offered() {
 fn many_warnings_are_a_few_sentences() {
     let flows: Vec<FlowInfo> = (0..64).map(|i| FlowInfo { name: format!("f{i}"), ..FlowInfo::default() }).collect();
     let (own, alone) = (flow(400, 10, 30), [flow(400, 5, 30), flow(400, 9, 30)]);
-    let run = |i: usize| {
-        let (shared, alone) = (vec![own.clone(); 64], vec![alone[i % 2].clone(); 64]);
-        SchedulerResult::new(&format!("s{i}"), &flows, &shared, Some(&alone), &DeviceStats::default())
-    };
+    let shared = vec![own.clone(); 64];
+    let two =
+        alone.map(|alone| SchedulerResult::new("", &flows, &shared, Some(&vec![alone; 64]), &DeviceStats::default()));
+    let run = |i: usize| SchedulerResult { name: format!("s{i}"), ..two[i % 2].clone() };
     let mut summary = Summary::new(made_by(), flows.clone(), (0..50).map(run).collect(), vec![]);
     let overload = OverloadStats {
         requests: 400,
