@@ -68,7 +68,7 @@ def test_keys_replace_those_of_the_file(small: Path, program: str, tmp_path: Pat
     assert fl.run(device="unit-cycle", flow=[{"request": [{"at_ns": 0, "op": "read", "pages": [0]}]}]).summary.schedulers
 
 
-def test_a_device_may_come_from_a_file(small: Path, tmp_path: Path) -> None:
+def test_a_device_may_come_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "my.toml").write_text("[device]\npreset = \"flin-isca18\"\nnand.read_ns = 60_000\n")
     keys = {"flow": [{"request": [{"at_ns": 0, "op": "read", "pages": [0]}]}]}
     own = fl.run(device=str(tmp_path / "my.toml"), **keys).summary

@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::common::{folder, program, text};
 
 /// Options in commands of Flashlane or alone that are another program's, with that program.
-const OTHERS: [(&str, &str); 5] = [
+const OTHERS: [(&str, &str); 6] = [
+    ("--family", "papers/late/judge.py"),
     ("--requests", "flashlane-bench"),
     ("--write", "flashlane-bench"),
     ("--locked", "cargo"),
