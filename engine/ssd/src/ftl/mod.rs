@@ -10,6 +10,7 @@ mod precondition;
 mod retries;
 mod reverse;
 mod segments;
+mod shown;
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -124,14 +125,6 @@ impl Ftl {
         let Some(slc) = config.slc.as_ref().filter(|_| !self.has_slc) else { return };
         self.has_slc = true;
         self.pools.iter_mut().for_each(|pool| pool.begin_slc(SlcBlocks::new(config, slc)));
-    }
-
-    /// Whether from now on writes that are gathered get their planes only when they are programs already, which go to the caches as long as every plane's
-    /// has a page. What a cache then still has is of no use to the next write, and the board shows native pages only: by those of the cache a plane would
-    /// seem to have most free pages, or to be at an offset that it never leaves.
-    pub(crate) fn fill_caches_together(&mut self, together: bool) {
-        self.full_caches = together.then_some(0);
-        self.pools.iter_mut().for_each(Pool::forget_full_cache);
     }
 
     /// From now on native cells are programmed a wordline at a time, if `config` says so: those begun before are given up.
@@ -451,54 +444,6 @@ impl Ftl {
         self.map.set(lpn, plane, fresh.ppa);
         self.reverse.set(fresh.segment, fresh.page, lpn);
         self.validity.validate(plane, fresh.ppa);
-    }
-
-    /// Updates what the board shows of `plane`'s blocks and pages.
-    #[inline]
-    pub fn publish(&mut self, board: &mut Board, plane: PlaneId) {
-        if self.full_caches.is_some() && self.count_full_cache(plane) {
-            (0..board.planes.len() as u16).for_each(|each| self.show(board, PlaneId(each)));
-        }
-        self.show(board, plane);
-    }
-
-    #[inline]
-    fn show(&self, board: &mut Board, plane: PlaneId) {
-        let (pool, pages) = (&self.pools[plane.index()], self.geometry.pages_per_block);
-        let board_view = &mut board.planes[plane.index()];
-        board_view.free_blocks = pool.free_blocks();
-        board_view.has_free_page = pool.has_free_page(pages);
-        (board_view.free_pages, board_view.next_page) = match self.full_caches {
-            None | Some(0) => (pool.free_pages(), pool.next_page(pages)),
-            Some(_) => (pool.native_free_pages(), pool.next_native_page(pages)),
-        };
-    }
-
-    /// Counts whether the cache of `plane` is full. Returns whether writes thereby go to the caches again, or no longer.
-    #[cold]
-    fn count_full_cache(&mut self, plane: PlaneId) -> bool {
-        let Some(full_caches) = &mut self.full_caches else { return false };
-        let before = *full_caches;
-        match self.pools[plane.index()].cache_became_full() {
-            Some(true) => *full_caches += 1,
-            Some(false) => *full_caches -= 1,
-            None => {}
-        }
-        (before == 0) != (*full_caches == 0)
-    }
-
-    /// Updates the board after one more page was written for `stream`. False if more than the page counts has changed: the caller
-    /// must then update the whole plane ([`Ftl::publish`]), and the plane may need garbage collection.
-    #[inline(always)]
-    pub fn publish_page(&mut self, board: &mut Board, plane: PlaneId, stream: Stream) -> bool {
-        let pool = &mut self.pools[plane.index()];
-        if core::mem::take(&mut pool.board_stale) || pool.has_slc() {
-            return false;
-        }
-        let board_view = &mut board.planes[plane.index()];
-        board_view.free_pages = pool.free_pages();
-        board_view.next_page += u32::from(pool.uses_host_block(stream));
-        true
     }
 
     /// Blocks of a plane by state, for an error message.
