@@ -10,6 +10,8 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
@@ -103,6 +105,13 @@ impl Contents {
         }
     }
 
+    /// Jobs that have not begun are not done: who asked for them has been refused.
+    pub(crate) fn abandon(&self) {
+        if let Contents::File(worker) = self {
+            worker.is_abandoned.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// The power is cut: all jobs are done; pages that only the buffer had are lost, and this work at these places has landed.
     ///
     /// # Errors
@@ -144,15 +153,17 @@ impl Drop for NewFile {
 fn open(path: &Path, bytes: u64) -> Result<(File, NewFile), String> {
     let options = OpenOptions::new().read(true).write(true).clone();
     let (opened, new) = match options.clone().create_new(true).open(path) {
-        Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
-            (options.clone().create(true).open(path), NewFile(None))
-        }
+        Err(why) if why.kind() == io::ErrorKind::AlreadyExists => (options.clone().open(path), NewFile(None)),
         made => {
             let new = if made.is_ok() { NewFile::made(path) } else { NewFile(None) };
             (made, new)
         }
     };
-    let file = opened.map_err(|why| why.to_string())?;
+    let file = opened.map_err(|why| match why.kind() {
+        // It is there, and cannot be opened as what it leads to is not.
+        io::ErrorKind::NotFound if path.is_symlink() => "is a link to a file that is not there".to_owned(),
+        _ => why.to_string(),
+    })?;
     file.try_lock().map_err(|_| "is used by another process; each server needs a file of its own".to_owned())?;
     let found = file.metadata().map_err(|why| why.to_string())?;
     if !found.is_file() {
@@ -388,6 +399,9 @@ fn parts(offset: u64, length: usize) -> impl Iterator<Item = (u64, usize, std::o
 enum Task {
     Do(Job),
     Durable(Vec<DurablePage>),
+    /// Nothing, for as long as a test holds the other end.
+    #[cfg(test)]
+    Hold(Receiver<()>),
 }
 
 /// A thread that reads and writes a file, one job after the other.
@@ -396,6 +410,7 @@ pub(crate) struct Worker {
     tasks: Option<Sender<Task>>,
     done: Receiver<Done>,
     wakeup: Wakeup,
+    is_abandoned: Arc<AtomicBool>,
     thread: Option<JoinHandle<Store>>,
 }
 
@@ -405,10 +420,15 @@ impl Worker {
         let own = wakeup.clone();
         let (tasks, to_do) = channel();
         let (finished, done) = channel();
+        let is_abandoned = Arc::new(AtomicBool::new(false));
+        let no_more = is_abandoned.clone();
         let thread = std::thread::Builder::new().name("contents".into()).spawn(move || {
             for task in to_do {
                 match task {
                     Task::Durable(pages) => store.durable(&pages),
+                    Task::Do(_) if no_more.load(Ordering::Relaxed) => {}
+                    #[cfg(test)]
+                    Task::Hold(until) => drop(until.recv()),
                     Task::Do(job) => {
                         // At the end of the server the result is not read.
                         let _ = finished.send(store.act(job));
@@ -420,7 +440,7 @@ impl Worker {
             let _ = store.medium.flush();
             store
         })?;
-        Ok(Worker { tasks: Some(tasks), done, wakeup, thread: Some(thread) })
+        Ok(Worker { tasks: Some(tasks), done, wakeup, is_abandoned, thread: Some(thread) })
     }
 
     fn send(&self, task: Task) {
@@ -430,7 +450,7 @@ impl Worker {
         }
     }
 
-    /// Waits until everything has been done.
+    /// Waits until everything has been done, of what was abandoned the job under way.
     fn end(&mut self) -> Option<Store> {
         self.tasks = None;
         self.thread.take()?.join().ok()
@@ -532,6 +552,28 @@ mod tests {
         assert!(read(&mut contents, 0, size as usize) == plain);
     }
 
+    /// Jobs that wait behind a slow one when the server refuses them are not done, nor waited for; the slow one is.
+    #[test]
+    fn what_was_abandoned_is_not_worked_off() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("drive");
+        let (mut contents, new) = Contents::open(&Backing::File(path.clone()), 8192, 4096).expect("contents");
+        new.keep();
+        write(&mut contents, 0, &[1; 512]);
+        let Contents::File(worker) = &contents else { panic!("a file has a thread") };
+        let (release, held) = channel();
+        worker.send(Task::Hold(held));
+        let work = || Work::Write { data: vec![2; 512], force: false, volatile: Vec::new() };
+        for ticket in 0..100 {
+            assert!(contents.act(Job { ticket, offset: 0, work: work() }).is_none());
+        }
+        contents.abandon();
+        drop(release);
+        let Contents::File(mut worker) = contents else { panic!("a file has a thread") };
+        assert!(worker.end().is_some() && worker.next_done().is_none(), "a refused job was done");
+        assert_eq!(std::fs::read(&path).expect("the file")[..512], [1; 512]);
+    }
+
     #[test]
     fn a_file_of_another_size_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -549,6 +591,22 @@ mod tests {
         let why = Contents::open(&Backing::File(folder.path().to_owned()), 4096, 4096).expect_err("a folder");
         assert!(why.starts_with("--data "), "{why}");
         assert!(path.exists() && folder.path().exists(), "a start that fails removes nothing of before");
+    }
+
+    /// What a link leads to is opened, and not made.
+    #[test]
+    fn a_link_to_nothing_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (link, aim) = (folder.path().join("link"), folder.path().join("aim"));
+        std::os::unix::fs::symlink(&aim, &link).expect("a link");
+        let opened = || Contents::open(&Backing::File(link.clone()), 8192, 4096);
+        let why = opened().expect_err("nothing there");
+        assert!(why.ends_with("link: is a link to a file that is not there"), "{why}");
+        assert!(!aim.exists() && link.is_symlink());
+        std::fs::write(&aim, []).expect("written");
+        let (_, new) = opened().expect("a file");
+        new.keep();
+        assert_eq!(std::fs::metadata(&aim).expect("there").len(), 8192);
     }
 
     /// A start that fails later removes the file, if it made it: not one that was there, however short.

@@ -14,11 +14,12 @@ use std::time::{Duration, Instant};
 use flashlane_outputs::shown;
 
 use crate::control_line::{ControlCommand, LINE_BYTES};
-use crate::listener::{SocketFile, answer_each, bind_unix, reason};
+use crate::limited::Limited;
+use crate::listener::{SocketFile, answer_each, bind_unix, reason, too_many};
 use crate::snapshot::Snapshot;
 use crate::wakeup::Wakeup;
 
-/// How long a client of the control socket may take to send its command.
+/// How long a client of the control socket may take to send its command, and to take the answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long the rest is taken of what a refused client sends, so that it sees why; and how long nothing more has to come before that.
@@ -107,7 +108,7 @@ impl ServerHandle {
     }
 }
 
-/// Listens at `path`, for this user only, and answers one client after the other on a thread of its own.
+/// Listens at `path`, for this user only, and answers clients on threads of their own.
 ///
 /// # Errors
 /// A path at which it cannot listen, by its name.
@@ -115,32 +116,39 @@ pub(crate) fn open(path: &Path, handle: ServerHandle) -> Result<SocketFile, Stri
     let failed = |why: io::Error| format!("--ctl {}: cannot be listened at: {}", shown::path(path), reason(&why));
     let (listener, file) = bind_unix(path).map_err(failed)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-    let serve = move || answer_each(listener.incoming(), |client| answer(&client, &handle));
+    let serve =
+        move || answer_each(listener.incoming(), move |client| answer(&client, &handle), |client| refuse(&client));
     std::thread::Builder::new().name("control".into()).spawn(serve).map_err(failed)?;
     Ok(file)
 }
 
 /// Answers a client: `ok` or `error`, a line end, and the text.
 fn answer(client: &UnixStream, handle: &ServerHandle) -> io::Result<()> {
-    client.set_write_timeout(Some(TIMEOUT))?;
-    let command = ControlCommand::of(&line_of(client, Instant::now() + TIMEOUT)?);
+    let command = ControlCommand::of(&line_of(client)?);
     let is_refused = command.is_err();
     let (kind, text) = match command.and_then(|command| handle.answer(command)) {
         Ok(text) => ("ok", text),
         Err(text) => ("error", text),
     };
-    let mut stream = client;
-    stream.write_all(format!("{kind}\n{text}\n").as_bytes())?;
+    Limited::new(client, TIMEOUT).write_all(format!("{kind}\n{text}\n").as_bytes())?;
     if is_refused { take_rest(client) } else { Ok(()) }
+}
+
+/// Tells a client that too many others are being answered, without a wait for what it may send.
+fn refuse(mut client: &UnixStream) -> io::Result<()> {
+    client.set_nonblocking(true)?;
+    let _ = client.read(&mut [0; LINE_BYTES]);
+    client.write_all(format!("error\n{}", too_many()).as_bytes())
 }
 
 /// What a client has sent: all until its first line ends, and what has come with that line; at most a little more than a line may have. Less
 /// if it sends no more, or nothing more in time.
-fn line_of(client: &UnixStream, until: Instant) -> io::Result<Vec<u8>> {
+fn line_of(client: &UnixStream) -> io::Result<Vec<u8>> {
+    let mut asking = Limited::new(client, TIMEOUT);
     let mut sent = Vec::new();
     let mut some = [0; LINE_BYTES];
     while sent.len() < LINE_BYTES && !sent.contains(&b'\n') {
-        match read_until(client, &mut some, until)? {
+        match in_time(asking.read(&mut some))? {
             0 => return Ok(sent),
             count => sent.extend_from_slice(&some[..count]),
         }
@@ -155,20 +163,11 @@ fn line_of(client: &UnixStream, until: Instant) -> io::Result<Vec<u8>> {
     Ok(sent)
 }
 
-/// Reads once; 0 bytes at the end, and when time is over.
-fn read_until(client: &UnixStream, some: &mut [u8], until: Instant) -> io::Result<usize> {
-    let mut stream = client;
-    loop {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(0);
-        }
-        client.set_read_timeout(Some(left))?;
-        match stream.read(some) {
-            Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
-            Err(why) if why.kind() == io::ErrorKind::WouldBlock => return Ok(0),
-            read => return read,
-        }
+/// A read that took too long is as one at the end.
+fn in_time(read: io::Result<usize>) -> io::Result<usize> {
+    match read {
+        Err(why) if why.kind() == io::ErrorKind::TimedOut => Ok(0),
+        read => read,
     }
 }
 
@@ -178,7 +177,10 @@ fn take_rest(client: &UnixStream) -> io::Result<()> {
     let [most, quiet] = LEFT_OVER;
     let until = Instant::now() + most;
     let mut some = [0; LINE_BYTES];
-    while read_until(client, &mut some, until.min(Instant::now() + quiet))? > 0 {}
+    let mut rest = Limited::new(client, quiet);
+    while in_time(rest.read(&mut some))? > 0 {
+        rest.until = until.min(Instant::now() + quiet);
+    }
     Ok(())
 }
 
@@ -209,9 +211,13 @@ fn exchange(path: &Path, line: &str) -> Result<String, String> {
     let failed =
         |why: io::Error| format!("{}: {why}; is a server running with --ctl and this path?", shown::path(path));
     let mut server = UnixStream::connect(path).map_err(failed)?;
-    server.write_all(line.as_bytes()).map_err(failed)?;
+    // A server that refuses the client closes the connection before it has read the line, which is an error both ways: its answer is there.
+    let sent = server.write_all(line.as_bytes());
     let mut answer = String::new();
-    server.take(1 << 20).read_to_string(&mut answer).map_err(failed)?;
+    let read = server.take(1 << 20).read_to_string(&mut answer);
+    if answer.is_empty() {
+        sent.and(read).map_err(failed)?;
+    }
     match answer.trim_end().split_once('\n').unwrap_or((answer.trim_end(), "")) {
         ("ok", text) => Ok(text.to_owned()),
         ("error", text) => Err(text.to_owned()),

@@ -25,6 +25,8 @@ mod dashboard;
 #[cfg(target_os = "linux")]
 mod fuse;
 #[cfg(target_os = "linux")]
+mod limited;
+#[cfg(target_os = "linux")]
 mod listener;
 #[cfg(target_os = "linux")]
 mod metrics;

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fd::{AsFd, BorrowedFd};
@@ -80,13 +81,39 @@ impl Listener {
 /// How long no clients are accepted after one could not be: for want of descriptors or memory, say, until others have been closed.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Answers one client after the other until the process ends.
-pub(crate) fn answer_each<C>(clients: impl Iterator<Item = io::Result<C>>, answer: impl Fn(C) -> io::Result<()>) {
+/// Clients of one socket that are answered at once; one more is refused.
+const ANSWERED_AT_ONCE: usize = 16;
+
+/// What a client that is one too many is told.
+pub(crate) fn too_many() -> String {
+    format!("{ANSWERED_AT_ONCE} clients are being answered; try again later\n")
+}
+
+/// Answers clients until the process ends, each on a thread of its own, so that a slow one keeps no other waiting.
+pub(crate) fn answer_each<C: Send + 'static>(
+    clients: impl Iterator<Item = io::Result<C>>,
+    answer: impl Fn(C) -> io::Result<()> + Clone + Send + 'static,
+    refuse: impl Fn(C) -> io::Result<()>,
+) {
+    // Every client that is being answered holds one.
+    let slot = Arc::new(());
     for client in clients {
-        match client {
-            // A client that has closed its connection gets no answer.
-            Ok(client) => drop(answer(client)),
-            Err(_) => std::thread::sleep(ACCEPT_PAUSE),
+        let Ok(client) = client else {
+            std::thread::sleep(ACCEPT_PAUSE);
+            continue;
+        };
+        // A client that has closed its connection gets no answer, and its error is nobody's.
+        if Arc::strong_count(&slot) > ANSWERED_AT_ONCE {
+            let _ = refuse(client);
+            continue;
+        }
+        let (answer, slot) = (answer.clone(), slot.clone());
+        let answered = move || {
+            let _ = answer(client);
+            drop(slot);
+        };
+        if std::thread::Builder::new().name("client".into()).spawn(answered).is_err() {
+            std::thread::sleep(ACCEPT_PAUSE);
         }
     }
 }

@@ -9,20 +9,23 @@ use flashlane_core::Op;
 use flashlane_report::metrics::Histogram;
 
 use crate::control::ServerHandle;
-use crate::listener::{answer_each, reason};
+use crate::limited::Limited;
+use crate::listener::{answer_each, reason, too_many};
 use crate::snapshot::Snapshot;
 
-/// How long a client may take to ask and to take the answer.
+/// How long a client may take to ask, and to take the answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest head of a request.
 const HEAD_BYTES: usize = 8 << 10;
 
+const UNAVAILABLE: &str = "503 Service Unavailable";
+
 /// Upper bounds of the buckets of a histogram, us.
 const BOUNDS_US: [u64; 16] =
     [5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 1_000_000, 10_000_000];
 
-/// Answers one client after the other at `address`, on a thread of its own; where it listens.
+/// Answers clients at `address`, on threads of their own; where it listens.
 ///
 /// # Errors
 /// An address that cannot be listened at, in words.
@@ -30,19 +33,19 @@ pub(crate) fn open(address: SocketAddr, handle: ServerHandle) -> Result<SocketAd
     let failed = |why: io::Error| format!("--metrics {address}: cannot be listened at: {}", reason(&why));
     let listener = TcpListener::bind(address).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
-    let serve = move || answer_each(listener.incoming(), |client| answer(client, &handle));
+    let serve =
+        move || answer_each(listener.incoming(), move |client| answer(&client, &handle), |client| refuse(&client));
     std::thread::Builder::new().name("metrics".into()).spawn(serve).map_err(failed)?;
     Ok(bound)
 }
 
 /// Answers a request of HTTP.
-fn answer(mut client: TcpStream, handle: &ServerHandle) -> io::Result<()> {
-    client.set_read_timeout(Some(TIMEOUT))?;
-    client.set_write_timeout(Some(TIMEOUT))?;
+fn answer(client: &TcpStream, handle: &ServerHandle) -> io::Result<()> {
+    let mut asking = Limited::new(client, TIMEOUT);
     let mut head = Vec::new();
     let mut some = [0; 1024];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
-        let count = client.read(&mut some)?;
+        let count = asking.read(&mut some)?;
         if count == 0 || head.len() > HEAD_BYTES {
             return Ok(());
         }
@@ -53,16 +56,28 @@ fn answer(mut client: TcpStream, handle: &ServerHandle) -> io::Result<()> {
     let (status, body) = match asked[..] {
         [b"GET", b"/metrics", _] => match handle.snapshot() {
             Some(snapshot) => ("200 OK", text(&snapshot)),
-            None => ("503 Service Unavailable", "the server has ended\n".into()),
+            None => (UNAVAILABLE, "the server has ended\n".into()),
         },
         [b"GET", ..] => ("404 Not Found", "the figures are at /metrics\n".into()),
         _ => ("405 Method Not Allowed", "only GET\n".into()),
     };
+    send(client, status, &body)
+}
+
+/// Tells a client that too many others are being answered, without a wait for what it may send.
+fn refuse(mut client: &TcpStream) -> io::Result<()> {
+    client.set_nonblocking(true)?;
+    let _ = client.read(&mut [0; HEAD_BYTES]);
+    send(client, UNAVAILABLE, &too_many())
+}
+
+/// Sends an answer of HTTP.
+fn send(client: &TcpStream, status: &str, body: &str) -> io::Result<()> {
     let length = body.len();
     let kind = "text/plain; version=0.0.4; charset=utf-8";
     let head =
         format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
-    client.write_all((head + &body).as_bytes())
+    Limited::new(client, TIMEOUT).write_all((head + body).as_bytes())
 }
 
 /// All figures in Prometheus' text format.

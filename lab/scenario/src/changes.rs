@@ -30,8 +30,19 @@ pub struct Recording {
     pub build: String,
     /// A hash of what determines the drive's state before the first request, and what the record says of that state.
     pub state: String,
-    /// Changes with their instants, simulated ns, in order.
-    pub changes: Vec<(u64, Change)>,
+    /// Changes, in order of their instants.
+    pub changes: Vec<RecordedChange>,
+}
+
+/// A change that was made while the drive was recorded.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecordedChange {
+    /// The line of the record, from 1 on.
+    pub line: u64,
+    /// When it was made, simulated ns.
+    pub ns: u64,
+    /// What was changed.
+    pub change: Change,
 }
 
 /// A change of a served drive.
@@ -93,33 +104,35 @@ impl Recording {
         }
     }
 
-    /// Reads the changes among the requests.
+    /// Reads the changes among the requests; `number` lines of the record come before them.
     ///
     /// # Errors
-    /// A file that cannot be read; a change that is none, or is out of order.
-    pub(super) fn read_changes(&mut self, mut input: impl BufRead) -> Result<(), String> {
+    /// A file that cannot be read; a change that is none, or is out of order: its line, and why.
+    pub(super) fn read_changes(&mut self, mut input: impl BufRead, mut number: u64) -> Result<(), (u64, String)> {
         let mut line = Vec::new();
-        while next_change(&mut input, &mut line).map_err(|why| format!("cannot be read: {why}"))? {
+        while next_change(&mut input, &mut line, &mut number)
+            .map_err(|why| (number, format!("cannot be read: {why}")))?
+        {
             let shown = || String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
             let Some((ns, change)) = Change::parse(&line[CHANGE.len()..]) else {
                 let legal = "must be `#! NS scheduler NAME` or `#! NS priority FLOW N` with a priority from 0 to 7";
-                return Err(format!("a change, {:?}, {legal}", shown()));
+                return Err((number, format!("a change, {:?}, {legal}", shown())));
             };
-            if self.changes.last().is_some_and(|&(before, _)| before > ns) {
-                return Err(format!("a change, {:?}, must not be before the one above it", shown()));
+            if self.changes.last().is_some_and(|before| before.ns > ns) {
+                return Err((number, format!("a change, {:?}, must not be before the one above it", shown())));
             }
             if self.changes.len() == MAX_CHANGES {
-                return Err(format!("has more than {MAX_CHANGES} changes"));
+                return Err((number, format!("has more than {MAX_CHANGES} changes")));
             }
-            self.changes.push((ns, change));
+            self.changes.push(RecordedChange { line: number, ns, change });
         }
         Ok(())
     }
 }
 
 /// Puts the next line of a change into `line`, without its end; whether there is one. Other lines are skipped, however long they are, and a
-/// last line without an end, which was cut off.
-fn next_change(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+/// last line without an end, which was cut off. `number` counts the lines that have ended.
+fn next_change(input: &mut impl BufRead, line: &mut Vec<u8>, number: &mut u64) -> io::Result<bool> {
     line.clear();
     let mut is_skipped = false;
     loop {
@@ -139,6 +152,7 @@ fn next_change(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool>
         let used = end.map_or(bytes.len(), |end| end + 1);
         input.consume(used);
         if end.is_some() {
+            *number += 1;
             if !is_skipped && line.len() >= CHANGE.len() {
                 return Ok(true);
             }
@@ -153,9 +167,9 @@ mod tests {
     use super::*;
     use std::io::BufReader;
 
-    fn read(text: &str, buffer: usize) -> Result<Vec<(u64, Change)>, String> {
+    fn read(text: &str, buffer: usize) -> Result<Vec<RecordedChange>, (u64, String)> {
         let mut recording = Recording::default();
-        recording.read_changes(BufReader::with_capacity(buffer, text.as_bytes()))?;
+        recording.read_changes(BufReader::with_capacity(buffer, text.as_bytes()), 7)?;
         Ok(recording.changes)
     }
 
@@ -163,7 +177,7 @@ mod tests {
     #[test]
     fn changes_are_read_as_they_were_written() {
         let mix = "{\"base\":\"flin\",\"preempt\":\"never\",\"name\":\"a b\"}";
-        let changes = vec![
+        let changes = [
             (5, Change::Scheduler(SchedulerChoice::Named("flin".into()))),
             (5, Change::Priority { flow: 3, priority: 7 }),
             (1 << 60, Change::Scheduler(serde_json::from_str(mix).expect("a mix"))),
@@ -174,6 +188,8 @@ mod tests {
             text.push_str("1,9,8192,4096,write,1\n");
         }
         text.push_str("#! 1152921504606846977 priority 1 ");
+        let made = |(at, (ns, change)): (u64, (u64, Change))| RecordedChange { line: 11 + 2 * at, ns, change };
+        let changes: Vec<RecordedChange> = (0..).zip(changes).map(made).collect();
         for buffer in [1, 2, 3, 7, 64, 4096] {
             assert_eq!(read(&text, buffer).as_ref(), Ok(&changes), "{buffer}");
         }
@@ -182,11 +198,11 @@ mod tests {
     #[test]
     fn what_is_no_change_is_refused() {
         for line in ["x priority 0 1", "5 priority 0 8", "5 priority 0", "5 scheduler flin", "5 pause", "5"] {
-            let why = read(&format!("#! {line}\n"), 64).expect_err(line);
-            assert!(why.contains(line) && why.contains("must be"), "{why}");
+            let (at, why) = read(&format!("#! {line}\n"), 64).expect_err(line);
+            assert!(at == 8 && why.contains(line) && why.contains("must be"), "{at}: {why}");
         }
-        let why = read("#! 7 priority 0 1\n#! 6 priority 0 1\n", 64).expect_err("back in time");
-        assert!(why.contains("must not be before"), "{why}");
+        let (at, why) = read("#! 7 priority 0 1\n#! 6 priority 0 1\n", 64).expect_err("back in time");
+        assert!(at == 9 && why.contains("must not be before"), "{at}: {why}");
         assert_eq!(read(&format!("#! 5 priority {}\n", "0".repeat(LINE_BYTES)), 64), Ok(Vec::new()), "no line of ours");
     }
 }

@@ -85,14 +85,16 @@ pub(super) fn scenario(path: &Path) -> Option<Result<Scenario, ScenarioError>> {
 }
 
 fn read(path: &Path, mut input: io::Take<impl BufRead>) -> Result<Scenario, ScenarioError> {
-    let refused = |message: String| {
-        let place = path.display().to_string();
-        ScenarioError { place, key: String::new(), value: String::new(), message }
-    };
+    let at =
+        |place: String, message: String| ScenarioError { place, key: String::new(), value: String::new(), message };
+    let refused = |message: String| at(path.display().to_string(), message);
+    // The first line has been read.
+    let mut lines = 1;
     let (mut text, mut recording) = (String::new(), Recording { file: path.to_owned(), ..Recording::default() });
     loop {
         let mut line = String::new();
         input.read_line(&mut line).map_err(|why| refused(format!("cannot be read: {why}")))?;
+        lines += 1;
         match line.strip_prefix(LINE) {
             Some(line) => text.push_str(line),
             None if line == LAST => break,
@@ -106,7 +108,8 @@ fn read(path: &Path, mut input: io::Take<impl BufRead>) -> Result<Scenario, Scen
         }
     }
     let place = format!("{} (head)", path.display());
-    recording.read_changes(input.into_inner()).map_err(refused)?;
+    let read = recording.read_changes(input.into_inner(), lines);
+    read.map_err(|(line, message)| at(format!("{}:{line}", path.display()), message))?;
     let mut document = Scenario::parse(&place, text)?.document;
     for trace in document.flow.iter_mut().filter_map(|flow| flow.trace.as_mut()) {
         trace.path = path.file_name().map(Into::into).unwrap_or_default();

@@ -303,6 +303,7 @@ impl Server {
 
     /// Answers what was not answered in time.
     fn refuse_the_rest(&mut self) {
+        self.contents.abandon();
         for command in std::mem::take(&mut self.held_back) {
             self.statistics.failed(command.export);
             self.reply(command, Err(Error::Shutdown));

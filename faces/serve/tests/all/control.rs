@@ -148,6 +148,31 @@ fn a_slow_client_has_no_more_time() {
     desk.ends_untouched();
 }
 
+/// Clients that say nothing for as long as they may keep no other from its answer; one beyond 16 is told that there are too many.
+#[test]
+fn silent_clients_keep_no_other_waiting() {
+    let desk = desk(SCENARIO.to_owned());
+    let silent = |count: usize| -> Vec<UnixStream> {
+        (0..count).map(|_| UnixStream::connect(&desk.control).expect("a server")).collect()
+    };
+    let mut held = silent(15);
+    // One after the other they would take 75 s.
+    let began = Instant::now();
+    assert!(asked(&desk.control, &[b"stats\n"]).starts_with("ok\n"));
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    held.extend(silent(16));
+    let refused = "error\n16 clients are being answered; try again later\n";
+    assert_eq!(answer(held.last_mut().expect("one too many")), refused);
+    drop(held);
+    // Those that are gone take no place, once their threads have seen it.
+    let until = Instant::now() + Duration::from_secs(60);
+    while send(&desk.control, "stats", Duration::from_secs(60)).is_err() {
+        assert!(Instant::now() < until, "their places are still taken");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    desk.ends_untouched();
+}
+
 #[test]
 fn a_line_may_have_4096_bytes() {
     let desk = desk(SCENARIO.to_owned());

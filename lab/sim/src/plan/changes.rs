@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use flashlane_audit::Policy;
 use flashlane_core::decide::Scheduler;
 use flashlane_core::{FlowId, Time};
-use flashlane_scenario::{Change, Recording, Scenario};
+use flashlane_scenario::{Change, RecordedChange, Recording, Scenario};
 use flashlane_sched::catalogue::{Catalogue, Recipe};
 use flashlane_ssd::{Config, Replayed};
 
@@ -62,17 +62,14 @@ impl Changes {
         let run = &scenario.document().run;
         let follows = names == [recording.scheduler.clone()] && run.alone_scheduler.is_none();
         let mut left_out = 0;
-        for (at, change) in &recording.changes {
-            let at = Time::from_ns(*at);
-            if at > Time::LAST {
-                let last = Time::LAST.ns();
-                return Err(refused(
-                    scenario,
-                    &format!("a change at {} ns: must be at {last} ns at the latest", at.ns()),
-                ));
+        for RecordedChange { line, ns, change } in &recording.changes {
+            let refused = |why: String| RunError::Input(format!("{}:{line}: {why}", recording.file.display()));
+            let (at, last) = (Time::from_ns(*ns), Time::LAST);
+            if at > last {
+                return Err(refused(format!("a change at {ns} ns: must be at {} ns at the latest", last.ns())));
             }
             let planned = match change {
-                Change::Priority { flow, priority } => priority_change(scenario, config, *flow, *priority)?,
+                Change::Priority { flow, priority } => priority_change(config, *flow, *priority).map_err(refused)?,
                 Change::Scheduler(_) if !follows => {
                     left_out += 1;
                     continue;
@@ -93,7 +90,7 @@ impl Changes {
         }
         if !changes.list.is_empty() && scenario.document().host.is_some() {
             let why = "[host] must not be there: the record has changes, which were made without one";
-            return Err(refused(scenario, why));
+            return Err(RunError::Input(format!("{}: {why}", scenario.name())));
         }
         changes.note_made();
         Ok(changes)
@@ -190,20 +187,18 @@ impl Pending {
 ///
 /// # Errors
 /// A flow or a priority that the device does not have.
-fn priority_change(scenario: &Scenario, config: &Config, flow: u16, priority: u8) -> Result<PlannedChange, RunError> {
+fn priority_change(config: &Config, flow: u16, priority: u8) -> Result<PlannedChange, String> {
     let (flows, levels) = (config.flows.len(), config.priorities);
     if usize::from(flow) >= flows {
-        return Err(refused(scenario, &format!("a change of priority of flow {flow}, and there are {flows}")));
+        let last = flows - 1;
+        return Err(format!(
+            "a change of priority of flow {flow}: must be one of the drive's {flows} flows, 0 to {last}"
+        ));
     }
     if priority >= levels {
-        let why = format!("a change to priority {priority}: must be below {levels} (device.front.priority_levels)");
-        return Err(refused(scenario, &why));
+        return Err(format!("a change to priority {priority}: must be below {levels} (device.front.priority_levels)"));
     }
     Ok(PlannedChange::Priority(FlowId(flow), priority))
-}
-
-fn refused(scenario: &Scenario, why: &str) -> RunError {
-    RunError::Input(format!("{}: {why}", scenario.name()))
 }
 
 /// What is to be said where a record was made by another build.

@@ -12,6 +12,8 @@ const MAX_REQUEST_BYTES: u64 = 1 << 30;
 const MAX_TRIM_BYTES: u64 = 1 << 52;
 /// Longest time a key may name, in microseconds: about 31 years, far inside 64 bits of nanoseconds.
 const MAX_US: f64 = 1e15;
+/// Longest mean time between requests, in microseconds: a seventh of what a device can simulate. Longer ones would come after its end.
+const MAX_GAP_US: f64 = 1e13;
 
 type Checked = Result<(), WorkloadError>;
 
@@ -138,21 +140,21 @@ impl SyntheticSpec {
 
     fn validate_rate(&self) -> Checked {
         let rates = [
-            ("rate_iops", self.rate_iops, 1e9),
-            ("rate_mb_per_s", self.rate_mb_per_s, 1e9),
-            ("mean_gap_us", self.mean_gap_us, MAX_US),
-            ("read_gap_us", self.read_gap_us, MAX_US),
-            ("write_gap_us", self.write_gap_us, MAX_US),
+            ("rate_iops", self.rate_iops, 1e6 / MAX_GAP_US, 1e9),
+            ("rate_mb_per_s", self.rate_mb_per_s, 1e-7, 1e9),
+            ("mean_gap_us", self.mean_gap_us, LEAST, MAX_GAP_US),
+            ("read_gap_us", self.read_gap_us, LEAST, MAX_GAP_US),
+            ("write_gap_us", self.write_gap_us, LEAST, MAX_GAP_US),
         ];
-        let given = || rates.iter().filter(|(_, value, _)| value.is_some());
+        let given = || rates.iter().filter(|(_, value, ..)| value.is_some());
         if self.arrivals == Arrivals::ClosedLoop {
-            return given().next().map_or(Ok(()), |&(key, value, _)| {
+            return given().next().map_or(Ok(()), |&(key, value, ..)| {
                 let legal = "no rate with arrivals = \"closed-loop\", which runs as fast as depth and think_us allow";
                 Err(refuse(key, value.unwrap_or_default(), legal))
             });
         }
-        for &(key, value, max) in given() {
-            positive(key, value.unwrap_or_default(), max)?;
+        for &(key, value, min, max) in given() {
+            number(key, value.unwrap_or_default(), min, max)?;
         }
         match (given().count(), self.read_gap_us, self.write_gap_us) {
             (1, None, None) => Ok(()),
@@ -300,7 +302,7 @@ fn whole(key: &str, value: u64, min: u64, max: u64) -> Checked {
 // Written so that the comparisons of the four functions below refuse NaN too.
 
 fn number(key: &str, value: f64, min: f64, max: f64) -> Checked {
-    let legal = format_args!("a number from {min} to {max}");
+    let legal = format_args!("a number from {} to {max}", short(min));
     if value >= min && value <= max { Ok(()) } else { Err(refuse(key, value, legal)) }
 }
 
@@ -319,6 +321,13 @@ fn inside(key: &str, value: f64) -> Checked {
 /// Checks that a value is above zero and not so large (or, for a rate, its gap not so small) that nanoseconds cannot
 /// count it.
 pub(in crate::workload) fn positive(key: &str, value: f64, max: f64) -> Checked {
-    let legal = format_args!("a number from 1e-9 to {max}");
-    if (1e-9..=max).contains(&value) { Ok(()) } else { Err(refuse(key, value, legal)) }
+    number(key, value, LEAST, max)
+}
+
+/// The least number that is positive for a key.
+const LEAST: f64 = 1e-9;
+
+/// A bound without a row of zeroes: 1e-9.
+fn short(bound: f64) -> String {
+    if bound != 0.0 && bound.abs() < 1e-3 { format!("{bound:e}") } else { bound.to_string() }
 }
