@@ -132,6 +132,12 @@ fn nothing_from_outside_reaches_a_terminal_as_it_is() {
     let page = std::fs::read_to_string(folder.path().join("r.html")).expect("a page");
     assert!(!page.contains("\x1b[31m<") && page.contains("error: x"), "the page has names as text");
 
+    let device = format!("d{hostile}.toml");
+    write(&folder, &device, "[device]\npreset = \"unit-cycle\"\n[fitted]\nwrites = \"not measured\"\n");
+    assert!(good(&folder, &["run", "--trace", "b.csv", "--device", &device]).contains(shown));
+    write(&folder, &device, "[device]\n\"a\\u001b[2J\\nb\" = 1\n");
+    bad_line(&folder, &["run", "--trace", "b.csv", "--device", &device]);
+
     let nowhere = format!("{hostile}/r.html");
     for args in [
         vec!["check", hostile],
