@@ -32,7 +32,7 @@ MENU = {
         "tutorials/sweep-on-a-cluster",
         "gallery",
     ],
-    "Use": ["reading-results", "recommend", "serve", "traces", "workloads", "sweeps", "python"],
+    "Use": ["reading-results", "recommend", "serve", "traces", "workloads", "sweeps", "fit", "python"],
     "Reference": ["schedulers", "devices", "scenario", "outputs", "summary", "columns"],
     "Model": ["model"],
     "Results": [

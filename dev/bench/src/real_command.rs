@@ -4,7 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use flashlane_bench::kept;
-use flashlane_bench::real::{CASES, rows, table};
+use flashlane_bench::real::{CASES, rows};
+use flashlane_fit::table;
 
 /// Which cases run, and what becomes of the table.
 #[derive(clap::Args)]

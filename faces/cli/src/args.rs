@@ -2,6 +2,7 @@
 //!
 //! Owns the words only. What flags mean for a scenario is `plan`'s.
 
+mod fit;
 mod key_option;
 mod paper;
 mod reading;
@@ -17,6 +18,7 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use flashlane_sim::processor;
 
+pub use fit::FitArgs;
 pub use key_option::Value;
 pub use paper::PaperArgs;
 pub use reading::{Apart, Reading};
@@ -196,6 +198,21 @@ judged on requests that were held out: the second half of traces, other seeds of
 Limits are a value, a change against the scenario's first scheduler, or none."
     )]
     Recommend(RecommendArgs),
+
+    /// Fits a device to what fio measured on a drive, and says how far it is from it
+    #[command(
+        override_usage = "flashlane fit --jobs > probe.fio\n       flashlane fit [OPTIONS] <RESULTS>... [-o DEVICE.toml]",
+        after_help = "\
+Examples:
+  flashlane fit --jobs > probe.fio            ten minutes of reads; nothing is written
+  fio --readonly --output-format=json+ --output=probe.json --filename=/dev/nvme0n1 probe.fio
+  flashlane fit probe.json -o my-drive.toml
+  flashlane fit --probe mine.toml > probe.json      the same jobs on a modelled drive
+
+Jobs of the standard depths and sizes are fitted, those between judge the device. What cannot be fitted is refused, or said. docs/fit.md
+says more."
+    )]
+    Fit(FitArgs),
 
     /// Serves the modelled drive as a block device in real time
     #[command(

@@ -14,6 +14,7 @@ mod cost;
 mod devices;
 mod explain;
 mod fail;
+mod fit;
 mod init;
 mod keys;
 mod man;
@@ -95,6 +96,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
         }
         Command::Sweep(args) => sweep::act(&args),
         Command::Recommend(args) => recommend::act(&args),
+        Command::Fit(args) => fit::act(&args),
         Command::Serve(args) => serve::act(&args),
         Command::Ctl(args) => serve::control(&args),
         Command::Paper(args) => paper::act(&args),

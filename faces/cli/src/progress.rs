@@ -1,7 +1,7 @@
 //! Progress on a terminal: rate and time left. No output if it is not a terminal.
 
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use flashlane_sim::Progress;
@@ -19,6 +19,17 @@ pub fn shown<T>(progress: &Progress, work: impl FnOnce() -> T) -> T {
 /// Runs `work` on a sweep and shows its progress.
 pub fn of_sweep<T>(progress: &flashlane_sweep::Progress, work: impl FnOnce() -> T) -> T {
     watched(|bar| follow_sweep(bar, progress), |_| work())
+}
+
+/// Runs `work`, a fit that says which share of it is done, and shows that.
+pub fn of_fit<T>(work: impl FnOnce(&dyn Fn(f64)) -> T) -> T {
+    let thousandths = AtomicU64::new(0);
+    let follow = |bar: &ProgressBar| {
+        style(bar, "{bar:32} {percent:>3} % of the search  {eta} left");
+        bar.set_length(1_000);
+        bar.set_position(thousandths.load(Ordering::Relaxed));
+    };
+    watched(follow, |_| work(&|share| thousandths.store((1e3 * share) as u64, Ordering::Relaxed)))
 }
 
 /// Runs `work` on a paper and shows its progress. Messages from `work` are printed above the bar, and also where there

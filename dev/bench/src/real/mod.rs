@@ -1,16 +1,14 @@
 //! Modelled drives beside measurements of real ones: the same workloads, and by how much the figures differ.
 //!
-//! Owns the cases, the measured figures and the table. Simulated times do not depend on the machine, so that the table's figures come out
+//! Owns the cases and the measured figures. Simulated times do not depend on the machine, so that the table's figures come out
 //! equal everywhere, and a change of the model that makes a drive worse shows.
 
 mod cases;
-mod play;
-pub mod table;
 
 use cases::{Amplification, Load, Peak, Writes, measured};
 pub use cases::{CASES, Case};
-use play::{flow, of, run, scenario, times};
-use table::{Kind, Row};
+use flashlane_fit::play::{self, flow, of, run, scenario, times};
+use flashlane_fit::table::{Kind, Row};
 
 /// Requests at the beginning of each flow that are not measured, where it shares the drive with others.
 const SETTLE: u64 = 1_000;

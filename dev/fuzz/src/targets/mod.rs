@@ -9,6 +9,7 @@ mod conditions;
 mod config;
 mod control;
 mod device_files;
+mod fit;
 mod nbd;
 mod records;
 mod scenario;
@@ -25,6 +26,7 @@ pub const ALL: &[Target] = &[
     config::TARGET,
     control::TARGET,
     device_files::TARGET,
+    fit::TARGET,
     nbd::TARGET,
     records::TARGET,
     scenario::TARGET,

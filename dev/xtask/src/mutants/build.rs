@@ -20,11 +20,12 @@ const UNCHECKED: [&str; 2] = ["outputs", "cli"];
 const APART: [&str; 4] = ["xtask", "flashlane-bench", "flashlane-precompletion", "flashlane-calibration"];
 
 /// The crates around the engine, optimised less: building them takes longer than running them so gains.
-const AROUND: [&str; 7] = [
+const AROUND: [&str; 8] = [
     "flashlane-scenario",
     "flashlane-report",
     "flashlane-sim",
     "flashlane-sweep",
+    "flashlane-fit",
     "flashlane-papers",
     "flashlane-cli",
     "flashlane-fuzz",

@@ -34,6 +34,7 @@ const SCENARIO: &str = "flashlane-scenario";
 const REPORT: &str = "flashlane-report";
 const SIM: &str = "flashlane-sim";
 const SWEEP: &str = "flashlane-sweep";
+const FIT: &str = "flashlane-fit";
 const PAPERS: &str = "flashlane-papers";
 const SERVE: &str = "flashlane-serve";
 const CLI: &str = "flashlane-cli";
@@ -63,6 +64,7 @@ const ALLOWED: &[AllowedDependencies] = &[
         foreign: Foreign::Any,
     },
     AllowedDependencies { krate: SWEEP, ours: &[OUTPUTS, SCENARIO, REPORT, SIM], foreign: Foreign::Any },
+    AllowedDependencies { krate: FIT, ours: &[OUTPUTS, SCENARIO, REPORT, SIM], foreign: Foreign::Any },
     AllowedDependencies {
         krate: PAPERS,
         ours: &[CORE, SCHED, SSD, HOST, OUTPUTS, TRACE, SCENARIO, REPORT, SIM, SWEEP],
@@ -81,7 +83,7 @@ const ALLOWED: &[AllowedDependencies] = &[
     AllowedDependencies { krate: SERVE, ours: &[CORE, SSD, OUTPUTS, SCENARIO, REPORT, SIM], foreign: Foreign::Any },
     AllowedDependencies {
         krate: CLI,
-        ours: &[CORE, SCHED, OUTPUTS, TRACE, SCENARIO, REPORT, SIM, SWEEP, PAPERS, SERVE],
+        ours: &[CORE, SCHED, OUTPUTS, TRACE, SCENARIO, REPORT, SIM, SWEEP, FIT, PAPERS, SERVE],
         foreign: Foreign::Any,
     },
     AllowedDependencies {
@@ -96,12 +98,12 @@ const ALLOWED: &[AllowedDependencies] = &[
     },
     AllowedDependencies {
         krate: "flashlane-bench",
-        ours: &[CORE, SCHED, SSD, HOST, SCENARIO, REPORT, SIM],
+        ours: &[CORE, SCHED, SSD, HOST, SCENARIO, REPORT, SIM, FIT],
         foreign: Foreign::Any,
     },
     AllowedDependencies {
         krate: "flashlane-fuzz",
-        ours: &[CORE, SCHED, SSD, HOST, OUTPUTS, TRACE, SCENARIO, SIM, SWEEP, SERVE],
+        ours: &[CORE, SCHED, SSD, HOST, OUTPUTS, TRACE, SCENARIO, SIM, SWEEP, FIT, SERVE],
         foreign: Foreign::Any,
     },
     AllowedDependencies {

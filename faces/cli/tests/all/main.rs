@@ -7,6 +7,7 @@ mod common;
 mod distribution;
 #[cfg(unix)]
 mod drive_of_today;
+mod fit;
 #[cfg(unix)]
 mod inputs;
 mod named;

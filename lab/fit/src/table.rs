@@ -1,4 +1,4 @@
-//! The table of drives: for each figure what was measured, what came out, and the difference in percent; and whether it grew.
+//! The table of measured drives beside the model: for each figure what was measured, what came out, and the difference in percent; and whether it grew.
 
 use std::fmt::Write as _;
 
@@ -34,7 +34,7 @@ pub struct Row {
     kind: Kind,
     /// Device, load, whether devices are fitted to it or judged by it, and what is measured: as a line of the table begins.
     begin: String,
-    /// What was measured, and what came out.
+    /// What was measured, and what came out; NaN if it was not measured.
     cells: Vec<[f64; 2]>,
 }
 
@@ -54,6 +54,10 @@ impl Row {
     fn line(&self) -> String {
         let mut line = self.begin.clone();
         for &cell in &self.cells {
+            if cell.iter().any(|value| value.is_nan()) {
+                line.push_str(" - |");
+                continue;
+            }
             let [measured, modelled] = cell.map(number);
             write!(line, " {measured} {modelled} {:+.1} % |", Row::error(cell)).expect("a string takes all");
         }

@@ -1,0 +1,57 @@
+//! Arguments of `flashlane fit`.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args};
+
+/// What to do: write jobs, run them on a modelled drive, or fit a device to results.
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("what").args(["jobs", "probe", "results"]).required(true))]
+pub struct FitArgs {
+    /// Results of fio (json or json+), or tables with columns rw,bs,depth,iops,mean_us,p50_us,p99_us
+    #[arg(value_name = "RESULTS")]
+    pub results: Vec<PathBuf>,
+
+    /// Writes the fitted device to this file; without it only the table is printed
+    #[arg(short, long, value_name = "DEVICE.toml", requires = "results")]
+    pub out: Option<PathBuf>,
+
+    /// Overwrites the device's file if it exists
+    #[arg(long, requires = "out")]
+    pub force: bool,
+
+    /// Preset that has what reads do not tell; by default the one of several that fits best
+    #[arg(long, value_name = "NAME", requires = "results")]
+    pub preset: Option<String>,
+
+    /// Number of runs at a time; by default one for each processor
+    #[arg(long = "threads", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub runs: Option<u16>,
+
+    /// Prints the standard jobs as a job file of fio; it only reads
+    #[arg(long)]
+    pub jobs: bool,
+
+    /// How much of the drive they read
+    #[arg(long, value_name = "SIZE", requires = "jobs", value_parser = size, default_value = "32G")]
+    pub size: u64,
+
+    /// How long they take, minutes
+    #[arg(long, value_name = "N", requires = "jobs", value_parser = clap::value_parser!(u32).range(1..=600), default_value_t = 10)]
+    pub minutes: u32,
+
+    /// fio's engine
+    #[arg(long, value_name = "NAME", requires = "jobs", value_parser = ["io_uring", "libaio"], default_value = "io_uring")]
+    pub engine: String,
+
+    /// Prints what fio would say of this scenario's drive under the standard jobs
+    #[arg(long, value_name = "SCENARIO.toml")]
+    pub probe: Option<PathBuf>,
+}
+
+/// Bytes of `32G`.
+fn size(text: &str) -> Result<u64, String> {
+    let [least, most] = flashlane_fit::JobFile::SIZES;
+    let size = flashlane_fit::bytes(text).filter(|size| (least..=most).contains(size));
+    size.ok_or_else(|| "expected 1G to 1024T".into())
+}

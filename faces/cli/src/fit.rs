@@ -1,0 +1,50 @@
+//! `flashlane fit`: jobs that measure a drive, and a device that behaves like it.
+
+use flashlane_fit::{Effort, FitError, JobFile, Requests};
+use flashlane_outputs::{Existing, Inputs, OutFile};
+use flashlane_scenario::Scenario;
+
+use crate::args::FitArgs;
+use crate::fail::Failure;
+use crate::progress;
+use crate::run::rayon_threads;
+use crate::signals;
+use crate::text::{print, print_as_it_is, print_json};
+
+impl From<FitError> for Failure {
+    fn from(error: FitError) -> Failure {
+        match error {
+            FitError::Input(message) => Failure::Input(message),
+            FitError::Run(error) => error.into(),
+        }
+    }
+}
+
+/// Runs `flashlane fit`.
+pub fn act(args: &FitArgs) -> Result<(), Failure> {
+    if let Some(runs) = args.runs {
+        rayon_threads(runs)?;
+    }
+    if args.jobs {
+        let file = JobFile { size: args.size, minutes: args.minutes, engine: args.engine.clone() };
+        return print_as_it_is(&file.text());
+    }
+    if let Some(path) = &args.probe {
+        return print_json(&flashlane_fit::probe(&Scenario::load(path)?, Requests::FULL)?);
+    }
+    let mut inputs = Inputs::default();
+    args.results.iter().for_each(|path| inputs.add("results", path));
+    let mut points = Vec::new();
+    for path in &args.results {
+        points.extend(flashlane_fit::read(path)?);
+    }
+    signals::install_handlers()?;
+    let existing = if args.force { Existing::Replace } else { Existing::Keep("exists; --force overwrites it") };
+    let out = args.out.as_ref().map(|path| OutFile::create(path, existing, &inputs)).transpose()?;
+    let answer =
+        progress::of_fit(|progress| flashlane_fit::fit(&points, args.preset.as_deref(), Effort::FULL, progress))?;
+    print(&answer.text())?;
+    let device = answer.device.map_err(Failure::Input)?;
+    out.map_or(Ok(()), |file| file.write_whole(device.as_bytes()))?;
+    Ok(())
+}

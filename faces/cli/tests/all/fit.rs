@@ -1,0 +1,43 @@
+//! `flashlane fit` as a user runs it: the jobs, a device with its table, and refusals that write nothing.
+
+use std::fs;
+
+use crate::common::{flashlane, folder, text, write};
+
+/// Reads of a drive by depth, as a table.
+const TABLE: &str = "rw,bs,depth,iops,mean_us,p50_us,p90_us,p99_us\n\
+                     randread,4k,1,16583,59.8,56.1,68.1,69.1\nrandread,4k,2,32927,60.2,56.1,68.1,74.2\n\
+                     randread,4k,8,125351,63.3,57.6,71.2,111\nrandread,4k,128,735639,174,134,334,602\n";
+
+#[test]
+fn jobs_are_printed_and_bad_results_refused_without_a_file() {
+    let folder = folder();
+    let jobs = flashlane(folder.path(), &["fit", "--jobs", "--size", "64G", "--engine", "libaio"]);
+    let printed = text(&jobs.stdout);
+    assert!(printed.contains("\nsize=68719476736\n") && printed.contains("\n[span-16g]\n"), "{printed}");
+    write(&folder, "half.json", "{\"jobs\": [{\"jobname\": \"a\"");
+    write(&folder, "memory.csv", &TABLE.replace("56.1", "6.1"));
+    write(&folder, "virtual.csv", &TABLE.replace("735639", "20000").replace("125351", "20000"));
+    write(&folder, "drive.csv", TABLE);
+    write(&folder, "there.toml", "mine");
+    for (args, says) in [
+        (&["fit", "half.json", "-o", "d.toml"][..], "error: half.json: ends in the middle of its JSON"),
+        (&["fit", "none.json", "-o", "d.toml"], "error: none.json: "),
+        (&["fit", "memory.csv", "-o", "d.toml"], "error: no device is fitted: memory.csv:2: reads take 6.1 us"),
+        (&["fit", "virtual.csv", "-o", "d.toml"], "are 1.2 times those at depth 1"),
+        (&["fit", "drive.csv", "-o", "drive.csv"], "error: drive.csv: "),
+        (&["fit", "drive.csv", "-o", "there.toml"], "error: there.toml: exists; --force overwrites it"),
+        (
+            &["fit", "drive.csv", "--preset", "modern-tcl"],
+            "error: --preset modern-tcl: no such device; did you mean modern-tlc?",
+        ),
+    ] {
+        let output = flashlane(folder.path(), args);
+        let printed = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert!(printed.contains(says), "{printed}");
+        assert!(!folder.path().join("d.toml").exists());
+    }
+    assert_eq!(fs::read_to_string(folder.path().join("there.toml")).expect("text"), "mine");
+    assert_eq!(fs::read_to_string(folder.path().join("drive.csv")).expect("text"), TABLE);
+}

@@ -1,0 +1,144 @@
+//! The answer: the device, the table in which held-out points judge it, and for which uses it is.
+
+use crate::device_file;
+use crate::doubts::{self, Sorted};
+use crate::error::FitError;
+use crate::model::Figures;
+use crate::point::{Access, Point};
+use crate::search::{Effort, Found, search};
+use crate::table::{Kind, Row, render};
+
+/// Held-out means that are further off than this in the middle: the model does not follow this drive.
+const NOTHING_HOLDS: f64 = 0.25;
+/// Ranks of the table's columns.
+const COLUMNS: [u32; 4] = [500_000, 900_000, 990_000, 999_000];
+
+/// A fitted device, judged.
+#[derive(Debug)]
+pub struct Answer {
+    /// The text of its file; why there is none, if the model does not follow the drive.
+    pub device: Result<String, String>,
+    /// Rows of the table: each point with what was measured and what the device does.
+    pub rows: Vec<Judged>,
+    /// What was left out, and what is doubtful.
+    pub remarks: Vec<String>,
+    /// A sentence for each use.
+    pub sentences: Vec<String>,
+}
+
+/// A point beside the device.
+#[derive(Debug)]
+pub struct Judged {
+    /// The point.
+    pub point: Point,
+    /// Whether values were fitted to it.
+    pub is_fitted: bool,
+    /// What the device does.
+    pub figures: Figures,
+}
+
+impl Judged {
+    /// Modelled over measured mean, less one.
+    pub fn mean_error(&self) -> f64 {
+        self.figures.mean_us / self.point.mean_us - 1.0
+    }
+
+    /// The same of a quantile; `None` where it was not measured.
+    pub fn error(&self, millionths: u32) -> Option<f64> {
+        Some(self.figures.exactly(millionths)? / self.point.exactly(millionths)? - 1.0)
+    }
+}
+
+/// Fits a device to `points`, beginning with `preset` or those that are usual, and calls `progress` with the share that is done.
+///
+/// # Errors
+/// Points that tell nothing of a drive, or a run that fails.
+pub fn fit(points: &[Point], preset: Option<&str>, effort: Effort, progress: &dyn Fn(f64)) -> Result<Answer, FitError> {
+    let sorted = doubts::sort(points).map_err(|why| FitError::Input(format!("no device is fitted: {why}")))?;
+    let found = search(&sorted.fitted, preset, sorted.repetition.unwrap_or(0.0), effort, progress)?;
+    let rows = judge(&sorted, &found, effort)?;
+    let sentences = sentences(&rows, &sorted);
+    let mut means: Vec<f64> = rows.iter().filter(|row| !row.is_fitted).map(|row| row.mean_error().abs()).collect();
+    means.sort_by(f64::total_cmp);
+    let device = match means.get(means.len() / 2) {
+        Some(&middle) if middle > NOTHING_HOLDS => {
+            Err(format!("no device is written: half of the held-out means are off by {:.0} % or more", 100.0 * middle))
+        }
+        _ => Ok(device_file::text(&found, &sorted.fitted, &sentences)),
+    };
+    Ok(Answer { device, rows, remarks: sorted.remarks, sentences })
+}
+
+fn judge(sorted: &Sorted<'_>, found: &Found, effort: Effort) -> Result<Vec<Judged>, FitError> {
+    let mut points: Vec<(&Point, bool)> = sorted.fitted.iter().map(|&point| (point, true)).collect();
+    points.extend(sorted.held_out.iter().map(|&point| (point, false)));
+    points.sort_by_key(|(point, _)| (point.access != Access::Random, point.bytes, point.depth, point.threads));
+    let all: Vec<&Point> = points.iter().map(|(point, _)| *point).collect();
+    let figures = found.base.run_all(&found.best.values, &all, effort.shown)?;
+    let rows = points.into_iter().zip(figures);
+    Ok(rows.map(|((point, is_fitted), figures)| Judged { point: point.clone(), is_fitted, figures }).collect())
+}
+
+/// A sentence for each use: small reads, larger ones, skewed ones, and what was not measured.
+fn sentences(rows: &[Judged], sorted: &Sorted<'_>) -> Vec<String> {
+    let least = rows.iter().map(|row| row.point.bytes).min().unwrap_or_default();
+    type Which = fn(&Judged, u64) -> bool;
+    let uses: [(&str, Which); 3] = [
+        ("random reads of the smallest size", |row, least| {
+            row.point.bytes == least && row.point.access == Access::Random
+        }),
+        ("larger random reads", |row, least| row.point.bytes > least && row.point.access == Access::Random),
+        ("skewed reads", |row, _| row.point.access != Access::Random),
+    ];
+    let mut sentences = Vec::new();
+    for (what, which) in uses {
+        let of: Vec<&Judged> = rows.iter().filter(|row| which(row, least) && !row.is_fitted).collect();
+        let worst = |errors: &mut dyn Iterator<Item = f64>| errors.map(f64::abs).reduce(f64::max);
+        let part = |name: &str, error: Option<f64>| match error {
+            Some(error) => format!("{name} within {:.0} %", (100.0 * error).ceil()),
+            None => format!("{name} not measured"),
+        };
+        if of.is_empty() {
+            sentences.push(format!("{what}: not measured"));
+            continue;
+        }
+        let parts = [
+            part("means", worst(&mut of.iter().map(|row| row.mean_error()))),
+            part("p99", worst(&mut of.iter().filter_map(|row| row.error(990_000)))),
+            part("p99.9", worst(&mut of.iter().filter_map(|row| row.error(999_000)))),
+        ];
+        sentences.push(format!("{what}: {} ({} held-out jobs)", parts.join(", "), of.len()));
+    }
+    sentences.push(match sorted.repetition {
+        Some(off) => format!("repetitions of a job differ by up to {:.1} %", 100.0 * off),
+        None => "repeatability: not measured, as no job was run twice".into(),
+    });
+    sentences.push("reads among writes: not measured".into());
+    sentences.push("writes, bursts and sustained: not measured".into());
+    sentences
+}
+
+impl Answer {
+    /// The table and all that is to be said, as text.
+    pub fn text(&self) -> String {
+        let rows: Vec<Row> = self.rows.iter().map(row).collect();
+        let mut text = render(&rows);
+        for remark in &self.remarks {
+            text += &format!("\nwarning: {remark}");
+        }
+        text += if self.remarks.is_empty() { "\n" } else { "\n\n" };
+        for sentence in &self.sentences {
+            text += &format!("{sentence}\n");
+        }
+        text
+    }
+}
+
+fn row(judged: &Judged) -> Row {
+    let Judged { point, is_fitted, figures } = judged;
+    let pair = |rank: u32| [point.exactly(rank), figures.exactly(rank)].map(|us| us.unwrap_or(f64::NAN));
+    let mut cells: Vec<[f64; 2]> = COLUMNS.map(pair).into();
+    cells.push([point.mean_us, figures.mean_us]);
+    cells.push([point.iops, figures.iops]);
+    Row::new(Kind::Reads, [&point.name, &point.load(), "reads, us"], *is_fitted, cells)
+}

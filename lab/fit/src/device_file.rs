@@ -1,0 +1,104 @@
+//! The file of a fitted device: a preset, the keys that were fitted, and for each what is known of it.
+
+use std::fmt::Write as _;
+
+use flashlane_outputs::shown;
+
+use crate::model::Values;
+use crate::point::Point;
+use crate::read::short;
+use crate::search::{Found, Tried};
+
+/// Values within this of one another are told: of the interval its upper end over its lower.
+const TOLD: f64 = 1.25;
+/// Values that are at least kept from others by the points.
+const BOUNDED: f64 = 3.0;
+
+/// What is known of a value.
+struct Known {
+    low: f64,
+    high: f64,
+}
+
+impl Known {
+    /// Of all values that fit as well.
+    fn of(found: &Found, value: impl Fn(&Values) -> f64) -> Known {
+        let as_good = found.tried.iter().filter(|tried| tried.error <= found.as_good);
+        let own = value(&found.best.values);
+        let (low, high) = as_good
+            .map(|Tried { values, .. }| value(values))
+            .fold((own, own), |(low, high), value| (low.min(value), high.max(value)));
+        Known { low, high }
+    }
+
+    fn comment(&self, unit: &str) -> String {
+        let ratio = if self.low > 0.0 { self.high / self.low } else { f64::INFINITY };
+        let known = match ratio {
+            ratio if ratio <= TOLD => "measured",
+            ratio if ratio <= BOUNDED => "bounded",
+            _ => "not told by these probes",
+        };
+        format!("{known}: {} to {}{unit} fit as well", number(self.low), number(self.high))
+    }
+}
+
+fn number(value: f64) -> String {
+    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    format!("{value:.decimals$}")
+}
+
+/// The text of the file. `sentences` say for which uses it is.
+pub fn text(found: &Found, points: &[&Point], sentences: &[String]) -> String {
+    let mut text = format!(
+        "# A device that reads as a measured drive, made by flashlane fit {} from the preset {}.\n",
+        env!("CARGO_PKG_VERSION"),
+        found.base.preset
+    );
+    let mut files: Vec<String> = points.iter().map(|point| short(&point.file)).collect();
+    files.dedup();
+    let fitted = shown::counted(points.len(), "job");
+    writeln!(text, "# Fitted to {fitted} of {}.", shown::escaped(&files.join(", "))).expect("a string takes all");
+    for sentence in sentences {
+        writeln!(text, "# {}", shown::escaped(sentence)).expect("a string takes all");
+    }
+    write!(
+        text,
+        "#\n# Behind each value: what is known of it, and which values fit no worse than repetitions differ. Keys that are not here are the\n\
+         # preset's: reads do not tell them.\n[device]\npreset = \"{}\"\n",
+        found.base.preset
+    )
+    .expect("a string takes all");
+    let mut keys = found.base.keys(&found.best.values);
+    keys.sort_by_key(|(key, _)| *key);
+    let mut table = "";
+    for (key, value) in &keys {
+        let (of, name) = key.split_once('.').expect("keys are in a table");
+        if of != table {
+            write!(text, "\n[device.{of}]\n").expect("a string takes all");
+            table = of;
+        }
+        writeln!(text, "{:47} # {}", format!("{name} = {value}"), about(found, key)).expect("a string takes all");
+    }
+    text += "\n# For which uses it was fitted.\n[fitted]\nreads = \"measured\"\nmixed = \"not measured\"\nwrites = \"not measured\"\n";
+    text
+}
+
+fn about(found: &Found, key: &str) -> String {
+    let base = &found.base;
+    match key {
+        "geometry.chips_per_channel" => {
+            let [low, high] = found.chips.map(|chips| f64::from(base.units(chips)));
+            let known = Known { low, high };
+            format!("with the preset's channels {} units; {}", base.units(found.best.values.chips), known.comment(""))
+        }
+        "nand.read_ns" => Known::of(found, |values| values.read_us.iter().sum::<f64>() / 3.0).comment(" us on average"),
+        "bus.mega_transfers" => Known::of(found, |values| values.bus).comment(""),
+        "front.read_command_ns" => Known::of(found, |values| 1e3 * values.command_us).comment(""),
+        "front.link_latency_ns" => {
+            let known = Known::of(found, |values| 1e3 * values.link_us).comment("");
+            format!("{known}; controller, host and engine are in it")
+        }
+        "front.link_bytes_per_s" => Known::of(found, |values| values.link_gb_s).comment(" GB/s"),
+        _ => "follows from the chips, so that the drive keeps the preset's size".into(),
+    }
+}

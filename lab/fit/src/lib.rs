@@ -1,0 +1,48 @@
+//! A device that behaves like a drive of one's own: jobs for fio, its results, and the model's values that fit them.
+//!
+//! Owns the standard jobs, the measured points that readers of files make of results, the search for values, and the table
+//! in which points that were held out judge them. Promises that no device is opened or written, that equal inputs give equal outputs, and
+//! that a value is called measured only if the points would show another one. Must never know a particular drive.
+//!
+//! ```text
+//! error        what is wrong with which file
+//! point        what was measured: one job
+//! jobs         the standard jobs, as a job file
+//! fio, csv     results of fio, or a table
+//! read         a file that is either of them
+//! play         a device under a load, through the library
+//! model        a device of given values under the loads of points
+//! simplex      the least of a function
+//! search       the values that fit
+//! doubts       which points can be used, and when there is nothing to fit
+//! table        measured beside modelled
+//! device_file  the fitted device as a file
+//! answer       all this together
+//! probe        the standard jobs on a modelled drive
+//! ```
+
+mod answer;
+mod csv;
+mod device_file;
+mod doubts;
+mod error;
+mod fio;
+mod jobs;
+mod model;
+pub mod play;
+mod point;
+mod probe;
+mod read;
+mod search;
+mod simplex;
+pub mod table;
+
+pub use answer::{Answer, Judged, fit};
+pub use error::FitError;
+pub use fio::bytes;
+pub use jobs::{Job, JobFile, Role, standard};
+pub use model::Figures;
+pub use point::{Access, Kind, Point};
+pub use probe::{Requests, probe};
+pub use read::{points, read};
+pub use search::Effort;

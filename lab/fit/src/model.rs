@@ -1,0 +1,206 @@
+//! The model beside the points: a device of given values, and what it does under their loads.
+//!
+//! Owns which keys of a device reads can tell. Must never know which values are good.
+
+use rayon::prelude::*;
+
+use flashlane_report::metrics::Bucket;
+use flashlane_report::results::FlowStats;
+use flashlane_scenario::{Device, Limit, Preset};
+
+use crate::error::FitError;
+use crate::fio::RANKS;
+use crate::play;
+use crate::point::{Access, Point};
+
+/// Values of a device that reads tell.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Values {
+    /// Chips of a channel; with the channels and dies of the preset, how many units work at once.
+    pub chips: u32,
+    /// Array times of the pages of a wordline, us.
+    pub read_us: [f64; 3],
+    /// Million transfers a second of a channel.
+    pub bus: f64,
+    /// Time of the controller for a read, us.
+    pub command_us: f64,
+    /// Latency of link, controller and host each way, us.
+    pub link_us: f64,
+    /// Gigabytes a second of the link.
+    pub link_gb_s: f64,
+}
+
+/// What a device did under a load.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Figures {
+    /// Requests a second.
+    pub iops: f64,
+    /// Mean response time, us.
+    pub mean_us: f64,
+    /// Response times by rank in millionths, us.
+    pub quantiles: Vec<(u32, f64)>,
+}
+
+impl Figures {
+    /// The response time of rank `millionths`, us.
+    pub fn exactly(&self, millionths: u32) -> Option<f64> {
+        self.quantiles.iter().find(|&&(rank, _)| rank == millionths).map(|&(_, us)| us)
+    }
+}
+
+/// A preset whose values are changed.
+#[derive(Debug)]
+pub struct Base {
+    /// Its name.
+    pub preset: &'static str,
+    device: Device,
+}
+
+impl Base {
+    /// The preset called `name`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn named(name: &str) -> Result<Base, FitError> {
+        let preset = Preset::named(name).map_err(|near| {
+            let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            FitError::Input(format!("--preset {name}: no such device{near}"))
+        })?;
+        Ok(Base { preset: preset.name, device: preset.device() })
+    }
+
+    /// What the preset has.
+    pub fn values(&self) -> Values {
+        let Device { geometry, nand, bus, front, .. } = &self.device;
+        let limit = |value: Option<Limit>, unlimited: f64| match value {
+            Some(Limit::At(number)) => number as f64,
+            _ => unlimited,
+        };
+        let read_us = match nand.read_ns.and_then(|latency| serde_json::to_value(latency).ok()) {
+            Some(latency) => pages(&latency),
+            None => [50.0; 3],
+        };
+        Values {
+            chips: geometry.chips_per_channel.unwrap_or(1),
+            read_us,
+            bus: limit(bus.mega_transfers, 2_400.0),
+            command_us: (front.read_command_ns.unwrap_or_default() as f64 / 1e3).max(0.1),
+            link_us: front.link_latency_ns.unwrap_or_default() as f64 / 1e3,
+            link_gb_s: limit(front.link_bytes_per_s, 16e9) / 1e9,
+        }
+    }
+
+    /// Units of the device with `chips` on each channel.
+    pub fn units(&self, chips: u32) -> u32 {
+        let geometry = &self.device.geometry;
+        geometry.channels.unwrap_or(1) * geometry.dies_per_chip.unwrap_or(1) * chips
+    }
+
+    /// Time of the bus for `bytes`, us.
+    pub fn transfer_us(&self, values: &Values, bytes: u64) -> f64 {
+        bytes as f64 / f64::from(self.device.bus.width_bytes.unwrap_or(1)) / values.bus
+    }
+
+    /// The keys of a device with these values, by their paths below `device`. With more or fewer chips than the preset's, blocks are fewer or
+    /// more, so that the drive keeps its size.
+    pub fn keys(&self, values: &Values) -> Vec<(&'static str, String)> {
+        let Device { geometry, slc, buffer, .. } = &self.device;
+        let (old, new) = (geometry.chips_per_channel.unwrap_or(1), values.chips);
+        let ns = |us: f64| ((us * 1e3).round().max(0.0) as u64).to_string();
+        let [a, b, c] = values.read_us.map(ns);
+        let mut keys = vec![
+            ("geometry.chips_per_channel", new.to_string()),
+            ("nand.read_ns", format!("{{ pages = [{a}, {b}, {c}] }}")),
+            ("bus.mega_transfers", (values.bus.round().max(1.0) as u64).to_string()),
+            ("front.read_command_ns", ns(values.command_us)),
+            ("front.link_latency_ns", ns(values.link_us)),
+            ("front.link_bytes_per_s", ((values.link_gb_s * 1e9).round().max(1.0) as u64).to_string()),
+        ];
+        if new != old {
+            let scaled = |count: u32| (u64::from(count) * u64::from(old)).div_ceil(u64::from(new)).to_string();
+            let blocks =
+                [("geometry.blocks_per_plane", geometry.blocks_per_plane), ("slc.static_blocks", slc.static_blocks)];
+            keys.extend(blocks.into_iter().filter_map(|(key, count)| Some((key, scaled(count?)))));
+            if let Some(Limit::At(most)) = slc.dynamic_limit {
+                keys.push(("slc.dynamic_limit", scaled(most as u32)));
+            }
+        }
+        // A write-back buffer holds the pages of a wordline of each plane.
+        if let Some(pages) = buffer.pages.filter(|&pages| pages > 0 && new > old) {
+            keys.push(("buffer.pages", (u64::from(pages) * u64::from(new)).div_ceil(u64::from(old)).to_string()));
+        }
+        keys
+    }
+
+    /// What the device of `values` does under the load of `point`, over `requests` requests and more if it is deep.
+    ///
+    /// # Errors
+    /// A device that cannot be built, or a run that fails.
+    pub fn run(&self, values: &Values, point: &Point, requests: u64) -> Result<Figures, FitError> {
+        let mut device = format!("scheduler = \"fcfs\"\ndevice.preset = \"{}\"\n", self.preset);
+        for (key, value) in self.keys(values) {
+            device += &format!("device.{key} = {value}\n");
+        }
+        let depth = u64::from(point.depth);
+        let flow = flow(point.access, [point.bytes, depth, requests_of(depth, point.bytes, requests)], None);
+        let scenario = play::scenario(&device, 2 * depth, &flow);
+        let result = play::run(&scenario.map_err(FitError::Input)?).map_err(FitError::Input)?;
+        figures(play::of(&result, "reads").map_err(FitError::Input)?)
+    }
+
+    /// The same for several points, at the same time.
+    ///
+    /// # Errors
+    /// As [`Base::run`].
+    pub fn run_all(&self, values: &Values, points: &[&Point], requests: u64) -> Result<Vec<Figures>, FitError> {
+        points.par_iter().map(|point| self.run(values, point, requests)).collect()
+    }
+}
+
+/// The pages of a wordline of a preset's array time, us.
+fn pages(latency: &serde_json::Value) -> [f64; 3] {
+    let us = |value: &serde_json::Value| value.as_f64().unwrap_or(50_000.0) / 1e3;
+    let list = latency.get("pages").and_then(serde_json::Value::as_array);
+    match list.map(Vec::as_slice) {
+        Some([a, b, c]) => [a, b, c].map(us),
+        Some([first, .., last]) => [us(first), (us(first) + us(last)) / 2.0, us(last)],
+        _ => [us(latency.get("mean").or_else(|| latency.get("fast")).unwrap_or(latency)); 3],
+    }
+}
+
+/// How many requests a loop of this depth has: deep ones need more until their tails are seen, and large ones take longer to simulate.
+pub fn requests_of(depth: u64, bytes: u64, requests: u64) -> u64 {
+    ((requests + requests * depth.min(128) / 64) / (1 + bytes / 16_384)).max(8 * depth)
+}
+
+/// A closed loop of random reads named `reads`, of `bytes` each, within `span` bytes if not of the whole drive.
+pub fn flow(access: Access, [bytes, depth, requests]: [u64; 3], span: Option<u64>) -> String {
+    let access = match access {
+        Access::Zipf(theta) => format!("access = \"zipf\", zipf_theta = {theta:?}"),
+        _ => "access = \"random\"".to_owned(),
+    };
+    let span = span.map(|span| format!(", working_set_bytes = {span}")).unwrap_or_default();
+    let align = bytes.next_multiple_of(512);
+    let keys = format!("{access}, size = {{ constant = {bytes} }}, align_bytes = {align}, arrivals = \"closed-loop\"");
+    play::flow("reads", &format!("{keys}, depth = {depth}, requests = {requests}{span}"))
+}
+
+/// The figures of a flow of reads.
+///
+/// # Errors
+/// No read completed.
+pub fn figures(stats: &FlowStats) -> Result<Figures, FitError> {
+    let reads = stats.read.as_ref().ok_or_else(|| FitError::Input("the model completed no read".into()))?;
+    let all = reads.requests.max(1);
+    let quantile = |rank: u32| {
+        let needed = (u128::from(all) * u128::from(rank)).div_ceil(1_000_000) as u64;
+        let at = reads.cdf.requests.partition_point(|&below| below < needed);
+        let ns = reads.cdf.at_most_ns.get(at).copied().unwrap_or(reads.max_ns);
+        (rank, Bucket::of(ns).middle().clamp(reads.min_ns, reads.max_ns) as f64 / 1e3)
+    };
+    Ok(Figures {
+        iops: reads.own_iops.unwrap_or_default(),
+        mean_us: reads.mean_ns / 1e3,
+        quantiles: RANKS.into_iter().map(quantile).collect(),
+    })
+}

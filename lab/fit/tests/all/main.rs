@@ -1,0 +1,5 @@
+//! Fits as a whole: to a drive that others measured, to modelled drives whose values are hidden, and with fio itself.
+
+mod hidden;
+mod job_file;
+mod public;
