@@ -36,6 +36,13 @@ pub struct Sorted<'a> {
 /// Points that tell nothing of a drive's flash, in words.
 pub fn sort(points: &[Point]) -> Result<Sorted<'_>, String> {
     let mut sorted = Sorted::default();
+    // Why there is too little left is in what was left out.
+    sort_into(points, &mut sorted)
+        .map_err(|why| [vec![why], std::mem::take(&mut sorted.remarks)].concat().join("; "))?;
+    Ok(sorted)
+}
+
+fn sort_into<'a>(points: &'a [Point], sorted: &mut Sorted<'a>) -> Result<(), String> {
     let usable = usable(points, &mut sorted.remarks);
     if usable.is_empty() {
         return Err(
@@ -43,7 +50,7 @@ pub fn sort(points: &[Point]) -> Result<Sorted<'_>, String> {
         );
     }
     let whole = whole_drive(&usable, &mut sorted.remarks);
-    let firsts = repetitions(&whole, &mut sorted);
+    let firsts = repetitions(&whole, sorted);
     structure(&firsts)?;
     without_flash(&firsts, &mut sorted.remarks)?;
     let is_plain = |point: &Point| point.access == Access::Random;
@@ -54,7 +61,7 @@ pub fn sort(points: &[Point]) -> Result<Sorted<'_>, String> {
     }
     sorted.held_out = firsts.iter().copied().filter(|point| !fitted.iter().any(|f| std::ptr::eq(*f, *point))).collect();
     sorted.fitted = fitted;
-    Ok(sorted)
+    Ok(())
 }
 
 /// Of other depths than the standard ones: the least, the greatest and every other between.
@@ -232,7 +239,10 @@ mod tests {
         refused(&changed(|p| p.quantiles[1].1 /= 20.0), "too short for flash: memory answered");
         refused(&changed(|p| p.iops = 29_000.0), "1.0 times those at depth 1");
         refused(&changed(|p| p.kind = Kind::Writes), "no job is of random reads alone");
-        refused(&changed(|p| p.core_percent = Some(97.0)), "no job is of random reads alone");
+        refused(
+            &changed(|p| p.core_percent = Some(97.0)),
+            "so that the host is the limit: depth-1 (97 %), depth-2 (97 %)",
+        );
         refused(&drive()[2..], "depths 8 to 256");
         let cached = changed(|p| p.quantiles.insert(1, (200_000, 0.3 * p.mean_us)));
         let cached: Vec<Point> = cached
