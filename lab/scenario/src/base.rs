@@ -81,11 +81,12 @@ impl Base {
                 message: format!("no such device; there are {}{near}", names.join(", ")),
             }
         })?;
+        let own = preset.file().device;
         Ok(Base {
             name: preset.name.to_owned(),
             shipped: preset.name,
-            device: preset.device(),
-            protected: preset.file().device.buffer.protected,
+            device: preset.completed(&own),
+            protected: own.buffer.protected,
             fitted: Fitted::default(),
             origin: None,
         })
@@ -123,7 +124,7 @@ pub fn device_file(place: &str, text: String) -> Result<(Device, Fitted), Scenar
     Base::of_text(place, text).map(|base| (base.device, base.fitted))
 }
 
-/// Device files, each read once, shared by the copies of a scenario.
+/// Presets and device files, each read once, shared by the copies of a scenario.
 #[derive(Debug, Default)]
 pub(super) struct DeviceFiles(Mutex<BTreeMap<PathBuf, Arc<Base>>>);
 
@@ -132,20 +133,21 @@ impl DeviceFiles {
     /// placed by `origin`.
     pub fn get(&self, preset: &str, folder: &Path, origin: &Origin) -> Result<Arc<Base>, ScenarioError> {
         let keys = ["device.preset", "device"];
-        if !is_device_file(preset) {
-            return Base::shipped(preset, &keys).map(Arc::new).map_err(|error| origin.locate(error));
-        }
         // If a thread panicked while holding it, its entries are still true.
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let path = folder.join(preset);
+        let path = if is_device_file(preset) { folder.join(preset) } else { PathBuf::from(preset) };
         if let Some(found) = known.get(&path) {
             return Ok(found.clone());
         }
-        let text = limits::read(&path, &limits::DEVICE_FILE).map_err(|message| {
-            let keys = keys.map(str::to_owned).into();
-            origin.locate(KeyError { keys, value: format!("{preset:?}"), message })
-        })?;
-        let found = Arc::new(Base::of_text(&path.display().to_string(), text)?);
+        let found = Arc::new(if is_device_file(preset) {
+            let text = limits::read(&path, &limits::DEVICE_FILE).map_err(|message| {
+                let keys = keys.map(str::to_owned).into();
+                origin.locate(KeyError { keys, value: format!("{preset:?}"), message })
+            })?;
+            Base::of_text(&path.display().to_string(), text)?
+        } else {
+            Base::shipped(preset, &keys).map_err(|error| origin.locate(error))?
+        });
         known.insert(path, found.clone());
         Ok(found)
     }

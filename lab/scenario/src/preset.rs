@@ -82,8 +82,13 @@ impl Preset {
 
     /// The complete device: the preset's keys over the defaults.
     pub fn device(&self) -> Device {
+        self.completed(&self.file().device)
+    }
+
+    /// The same, of the keys in its file.
+    pub(super) fn completed(&self, own: &Device) -> Device {
         let mut device = Preset::DEFAULTS.file().device;
-        device.overlay(&self.file().device);
+        device.overlay(own);
         device.preset = Some(self.name.into());
         device
     }
