@@ -8,8 +8,10 @@ use crate::point::{Access, Point};
 use crate::search::{Effort, Found, search};
 use crate::table::{Kind, Row, render};
 
-/// Held-out means that are further off than this in the middle: the model does not follow this drive.
+/// Means that are further off than this in the middle, or as far apart when a job is run again: there is no device that does as this drive.
 const NOTHING_HOLDS: f64 = 0.25;
+/// Reads are called measured if no held-out mean is further off than this.
+const HOLDS: f64 = 0.1;
 /// Ranks of the table's columns.
 const COLUMNS: [u32; 4] = [500_000, 900_000, 990_000, 999_000];
 
@@ -58,15 +60,34 @@ pub fn fit(points: &[Point], preset: Option<&str>, effort: Effort, progress: &dy
     let found = search(&sorted.fitted, preset, sorted.repetition.unwrap_or(0.0), effort, progress)?;
     let rows = judge(&sorted, &found, effort)?;
     let sentences = sentences(&rows, &sorted);
-    let mut means: Vec<f64> = rows.iter().filter(|row| !row.is_fitted).map(|row| row.mean_error().abs()).collect();
-    means.sort_by(f64::total_cmp);
-    let device = match means.get(means.len() / 2) {
-        Some(&middle) if middle > NOTHING_HOLDS => {
-            Err(format!("no device is written: half of the held-out means are off by {:.0} % or more", 100.0 * middle))
+    let device = match why_none(&rows, sorted.repetition) {
+        Some(why) => Err(format!("no device is written: {why}")),
+        None => {
+            let worst = rows.iter().filter(|row| !row.is_fitted).map(|row| row.mean_error().abs()).reduce(f64::max);
+            let reads = if worst.is_some_and(|worst| worst <= HOLDS) { "measured" } else { "bounded" };
+            Ok(device_file::text(&found, &sorted.fitted, &sentences, reads))
         }
-        _ => Ok(device_file::text(&found, &sorted.fitted, &sentences)),
     };
     Ok(Answer { device, rows, remarks: sorted.remarks, sentences })
+}
+
+/// Why there is no device that does as the drive did.
+fn why_none(rows: &[Judged], repetition: Option<f64>) -> Option<String> {
+    let middle = |is_fitted: bool| {
+        let of = rows.iter().filter(|row| row.is_fitted == is_fitted);
+        let mut means: Vec<f64> = of.map(|row| row.mean_error().abs()).collect();
+        means.sort_by(f64::total_cmp);
+        means.get(means.len() / 2).copied().filter(|&middle| middle > NOTHING_HOLDS)
+    };
+    let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+    if let Some(apart) = repetition.filter(|&apart| apart > NOTHING_HOLDS) {
+        let apart = percent(apart);
+        return Some(format!(
+            "a job that was run again differs by {apart}; find what changed meanwhile, and measure again"
+        ));
+    }
+    let off = |what: &str, middle| format!("half of the {what} means are off by {} or more", percent(middle));
+    middle(false).map(|middle| off("held-out", middle)).or_else(|| middle(true).map(|middle| off("fitted", middle)))
 }
 
 fn judge(sorted: &Sorted<'_>, found: &Found, effort: Effort) -> Result<Vec<Judged>, FitError> {
@@ -99,7 +120,9 @@ fn sentences(rows: &[Judged], sorted: &Sorted<'_>) -> Vec<String> {
             None => format!("{name} not measured"),
         };
         if of.is_empty() {
-            sentences.push(format!("{what}: not measured"));
+            let fitted = rows.iter().any(|row| which(row, least));
+            sentences
+                .push(format!("{what}: not {}", if fitted { "judged, as no job was held out" } else { "measured" }));
             continue;
         }
         let parts = [
@@ -141,4 +164,28 @@ fn row(judged: &Judged) -> Row {
     cells.push([point.mean_us, figures.mean_us]);
     cells.push([point.iops, figures.iops]);
     Row::new(Kind::Reads, [&point.name, &point.load(), "reads, us"], *is_fitted, cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::point::tests::point;
+
+    fn row(is_fitted: bool, off: f64) -> Judged {
+        let point = point(1, 60.0, &[]);
+        let figures = Figures { iops: 1.0, mean_us: 60.0 * (1.0 + off), quantiles: Vec::new() };
+        Judged { point, is_fitted, figures }
+    }
+
+    #[test]
+    fn there_is_no_device_where_fitted_or_held_out_means_or_repetitions_are_far_off() {
+        let why = |fitted: f64, held_out: f64, repetition| {
+            why_none(&[row(true, fitted), row(false, held_out)], repetition).unwrap_or_default()
+        };
+        assert_eq!(why(0.25, -0.25, Some(0.25)), "");
+        assert_eq!(why(0.0, 0.26, None), "half of the held-out means are off by 26 % or more");
+        assert_eq!(why(-0.3, 0.0, None), "half of the fitted means are off by 30 % or more");
+        assert!(why(0.0, 0.0, Some(9.0)).starts_with("a job that was run again differs by 900 %"));
+        assert_eq!(why_none(&[row(true, 0.1)], None), None, "none was held out");
+    }
 }

@@ -14,10 +14,15 @@ const TOLD: f64 = 1.25;
 /// Values that are at least kept from others by the points.
 const BOUNDED: f64 = 3.0;
 
+/// With a larger error of the best fit no value is told: others that were not tried may fit better.
+const FOLLOWS: f64 = 0.04;
+
 /// What is known of a value.
 struct Known {
     low: f64,
     high: f64,
+    /// How far the best fit is from the points.
+    error: f64,
 }
 
 impl Known {
@@ -28,12 +33,13 @@ impl Known {
         let (low, high) = as_good
             .map(|Tried { values, .. }| value(values))
             .fold((own, own), |(low, high), value| (low.min(value), high.max(value)));
-        Known { low, high }
+        Known { low, high, error: found.best.error }
     }
 
     fn comment(&self, unit: &str) -> String {
         let ratio = if self.low > 0.0 { self.high / self.low } else { f64::INFINITY };
         let known = match ratio {
+            _ if self.error > FOLLOWS => "doubtful, as jobs that were fitted are off",
             ratio if ratio <= TOLD => "measured",
             ratio if ratio <= BOUNDED => "bounded",
             _ => "not told by these probes",
@@ -47,8 +53,8 @@ fn number(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The text of the file. `sentences` say for which uses it is.
-pub fn text(found: &Found, points: &[&Point], sentences: &[String]) -> String {
+/// The text of the file. `sentences` say for which uses it is, `reads` is its word for reads.
+pub fn text(found: &Found, points: &[&Point], sentences: &[String], reads: &str) -> String {
     let mut text = format!(
         "# A device that reads as a measured drive, made by flashlane fit {} from the preset {}.\n",
         env!("CARGO_PKG_VERSION"),
@@ -79,7 +85,11 @@ pub fn text(found: &Found, points: &[&Point], sentences: &[String]) -> String {
         }
         writeln!(text, "{:47} # {}", format!("{name} = {value}"), about(found, key)).expect("a string takes all");
     }
-    text += "\n# For which uses it was fitted.\n[fitted]\nreads = \"measured\"\nmixed = \"not measured\"\nwrites = \"not measured\"\n";
+    write!(
+        text,
+        "\n# For which uses it was fitted.\n[fitted]\nreads = \"{reads}\"\nmixed = \"not measured\"\nwrites = \"not measured\"\n"
+    )
+    .expect("a string takes all");
     text
 }
 
@@ -88,7 +98,7 @@ fn about(found: &Found, key: &str) -> String {
     match key {
         "geometry.chips_per_channel" => {
             let [low, high] = found.chips.map(|chips| f64::from(base.units(chips)));
-            let known = Known { low, high };
+            let known = Known { low, high, error: found.best.error };
             format!("with the preset's channels {} units; {}", base.units(found.best.values.chips), known.comment(""))
         }
         "nand.read_ns" => Known::of(found, |values| values.read_us.iter().sum::<f64>() / 3.0).comment(" us on average"),

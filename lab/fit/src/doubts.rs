@@ -14,6 +14,8 @@ const GROWTH: f64 = 2.5;
 const WITHOUT_FLASH: f64 = 0.5;
 /// The most reads without flash with which the rest can be fitted.
 const MOST_WITHOUT_FLASH: f64 = 0.05;
+/// Requests in flight, which are rate times mean, over the depth: a loop has all of them in flight but for the host's time.
+const IN_FLIGHT: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 /// Differences that are said.
 const NOTABLE: f64 = 0.05;
 
@@ -76,14 +78,19 @@ fn every_other<'a>(points: &[&'a Point]) -> Vec<&'a Point> {
 
 /// Random reads whose limit is the drive.
 fn usable<'a>(points: &'a [Point], remarks: &mut Vec<String>) -> Vec<&'a Point> {
-    let (mut usable, mut of_host, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut usable, mut of_host, mut others, mut at_odds) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for point in points {
+        let in_flight = point.iops * point.mean_us / 1e6;
         match point.core_percent {
             _ if !point.is_of_random_reads() => others.push(match (&point.apart, point.kind) {
                 (Some(apart), _) => format!("{} ({apart})", point.name),
                 (None, Kind::Reads) => format!("{} (not random)", point.name),
                 (None, _) => format!("{} (writes)", point.name),
             }),
+            _ if !IN_FLIGHT.contains(&(in_flight / f64::from(point.depth))) => {
+                let shown = if in_flight < 1e5 { format!("{in_flight:.3}") } else { format!("{in_flight:.0e}") };
+                at_odds.push(format!("{} ({shown} of {})", point.name, point.depth));
+            }
             Some(percent) if percent > CORE_PERCENT => of_host.push(format!("{} ({percent:.0} %)", point.name)),
             _ => usable.push(point),
         }
@@ -92,6 +99,13 @@ fn usable<'a>(points: &'a [Point], remarks: &mut Vec<String>) -> Vec<&'a Point> 
         let (jobs, n) = (list(&of_host), of_host.len());
         remarks.push(format!(
             "left out, because a thread takes over 90 % of a core, so that the host is the limit: {jobs} ({n} in all)"
+        ));
+    }
+    if !at_odds.is_empty() {
+        remarks.push(format!(
+            "left out, because rate times mean, the requests in flight, is not the depth: {} ({} in all)",
+            list(&at_odds),
+            at_odds.len()
         ));
     }
     if !others.is_empty() {
@@ -237,7 +251,15 @@ mod tests {
             points
         };
         refused(&changed(|p| p.quantiles[1].1 /= 20.0), "too short for flash: memory answered");
-        refused(&changed(|p| p.iops = 29_000.0), "1.0 times those at depth 1");
+        refused(
+            &changed(|p| (p.iops, p.mean_us) = (29_000.0, f64::from(p.depth) / 0.029)),
+            "1.0 times those at depth 1",
+        );
+        refused(
+            &changed(|p| p.iops = 1e300),
+            "rate times mean, the requests in flight, is not the depth: depth-1 (6e295 of 1)",
+        );
+        refused(&changed(|p| p.mean_us *= 0.4), "is not the depth: depth-1 (0.400 of 1)");
         refused(&changed(|p| p.kind = Kind::Writes), "no job is of random reads alone");
         refused(
             &changed(|p| p.core_percent = Some(97.0)),

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use flashlane_report::metrics::Bucket;
 use flashlane_report::results::FlowStats;
-use flashlane_scenario::{Device, Limit, Preset};
+use flashlane_scenario::{Device, Limit, PRESETS, Preset, Superblock, Word};
 
 use crate::error::FitError;
 use crate::fio::RANKS;
@@ -64,7 +64,8 @@ impl Base {
     pub fn named(name: &str) -> Result<Base, FitError> {
         let preset = Preset::named(name).map_err(|near| {
             let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-            FitError::Input(format!("--preset {name}: no such device{near}"))
+            let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+            FitError::Input(format!("--preset {name}: no such device; there are {}{near}", names.join(", ")))
         })?;
         Ok(Base { preset: preset.name, device: preset.device() })
     }
@@ -90,10 +91,12 @@ impl Base {
         }
     }
 
-    /// Units of the device with `chips` on each channel.
+    /// What reads at once on a device with `chips` on each channel: dies, and where superblocks are of a die its planes, which read each on its own.
     pub fn units(&self, chips: u32) -> u32 {
-        let geometry = &self.device.geometry;
-        geometry.channels.unwrap_or(1) * geometry.dies_per_chip.unwrap_or(1) * chips
+        let Device { geometry, ftl, .. } = &self.device;
+        let reads_by_plane = ftl.superblock.is_some_and(|Word(superblock)| superblock == Superblock::Die);
+        let planes = if reads_by_plane { geometry.planes_per_die.unwrap_or(1) } else { 1 };
+        geometry.channels.unwrap_or(1) * geometry.dies_per_chip.unwrap_or(1) * planes * chips
     }
 
     /// Time of the bus for `bytes`, us.

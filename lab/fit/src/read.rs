@@ -33,7 +33,9 @@ pub fn read(path: &Path) -> Result<Vec<Point>, FitError> {
 /// As [`read`].
 pub fn points(file: &str, text: &str) -> Result<Vec<Point>, FitError> {
     let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default();
-    let is_table = first.contains(',') && !first.contains(['{', '}', '"']);
+    // Remarks of fio and of what ran it may be before its results.
+    let has_object = text.lines().any(|line| line.starts_with('{'));
+    let is_table = !has_object && first.contains(',') && !first.contains(['{', '}', '"']);
     if is_table && !first.starts_with("fio") { csv::read(file, text) } else { fio::read(file, text) }
 }
 

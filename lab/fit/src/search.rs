@@ -23,13 +23,15 @@ pub struct Effort {
 
 impl Effort {
     /// What users get.
-    pub const FULL: Effort = Effort { requests: 6_000, each: 14, best: 150, shown: 60_000 };
+    pub const FULL: Effort = Effort { requests: 6_000, each: 14, best: 300, shown: 60_000 };
     /// For tests by day.
     pub const SHORT: Effort = Effort { requests: 3_000, each: 10, best: 105, shown: 20_000 };
 }
 
 /// Numbers of chips of a channel that are tried.
 const CHIPS: [u32; 11] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24];
+/// Numbers of chips, the best on the smallest reads, from which all is searched.
+const STARTS: usize = 5;
 /// Presets that a fit may start from, if the user names none: one for each number of planes of a die.
 const PRESETS: [&str; 3] = ["modern-tlc", "client-tlc", "samsung-980-pro-1tb"];
 /// No flash reads a page in less, us.
@@ -106,9 +108,10 @@ pub fn search(
         }
     }
     let (base, tried) = best.ok_or_else(|| FitError::Input("no device of these presets can be built".into()))?;
-    let mut fine = Search { points, requests: effort.requests, made: coarse.made, all, progress, tried: Vec::new() };
-    for from in best_by_chips(&tried).into_iter().take(3) {
-        fine.descend(&base, from.values, effort.best / 3, 0.1);
+    let mut fine =
+        Search { points, requests: 3 * effort.requests, made: coarse.made, all, progress, tried: Vec::new() };
+    for from in best_by_chips(&tried).into_iter().take(STARTS) {
+        fine.descend(&base, from.values, effort.best / STARTS, 0.1);
     }
     let best = least_of(&fine.tried);
     let as_good = best.error + repetition.max(LEAST_DIFFERENCE);
@@ -169,7 +172,8 @@ fn lone<'a>(points: &[&'a Point]) -> &'a Point {
 fn steps(base: &Base, points: &[&Point]) -> [f64; 2] {
     let own = base.values().read_us;
     let lone = lone(points);
-    let (Some(middle), Some(high)) = (lone.quantile(500_000), lone.quantile(833_333)) else {
+    let highest = lone.exactly(900_000).or_else(|| lone.quantile(833_333));
+    let (Some(middle), Some(high)) = (lone.quantile(500_000), highest) else {
         return [own[1] - own[0], own[2] - own[0]];
     };
     // Without a low quantile the mean tells: it is that of the three.

@@ -87,7 +87,7 @@ pub use resolve::{FlowPlan, FlowSource};
 pub use scheduler::{Mix, SchedulerChoice};
 pub use trace::{Replay, Speedup, TraceFlow};
 pub use value::{Latency, Limit};
-pub use words::{DriveState, Measured, Protocol, Service, Victim, Word};
+pub use words::{DriveState, Measured, Protocol, Service, Superblock, Victim, Word};
 
 use base::{Base, DeviceFiles};
 use error::{KeyError, Origin};

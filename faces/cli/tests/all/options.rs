@@ -241,7 +241,7 @@ fn a_device_may_come_from_a_file() {
     assert!(option == own && own == both && own.1 == "my.toml", "{option:?} {own:?} {both:?}");
     for command in ["run", "compare"] {
         let said = good(&folder, &[command, "sub/s.toml"]);
-        let warned = "my.toml: warning: writes, and reads beside writes, were not measured when this device was fitted";
+        let warned = "my.toml: warning: writes, reads beside writes were not measured when this device was fitted";
         assert!(said.contains(warned), "{command}: {said}");
     }
     let checked = good(&folder, &["check", "sub/s.toml"]);

@@ -184,14 +184,18 @@ fn not_measured(scenario: &Scenario, results: &[SchedulerResult]) -> Result<Opti
     let writes = runs(|run| run.total.write.as_ref().map(|kind| kind.requests));
     let reads = runs(|run| run.total.read.as_ref().map(|kind| kind.requests));
     let unknown = |word: Option<Word<Measured>>| word == Some(Word(Measured::NotMeasured));
-    let uses = match (writes && unknown(fitted.writes), writes && reads && unknown(fitted.mixed)) {
-        (true, true) => "writes, and reads beside writes,",
-        (true, false) => "writes",
-        (false, true) => "reads beside writes",
-        (false, false) => return Ok(None),
-    };
+    let uses = [
+        ("reads", reads && unknown(fitted.reads)),
+        ("writes", writes && unknown(fitted.writes)),
+        ("reads beside writes", writes && reads && unknown(fitted.mixed)),
+    ];
+    let uses: Vec<&str> = uses.iter().filter(|(_, is_unknown)| *is_unknown).map(|(what, _)| *what).collect();
+    if uses.is_empty() {
+        return Ok(None);
+    }
     let text = format!(
-        "warning: {uses} were not measured when this device was fitted, and are here: their figures are a guess"
+        "warning: {} were not measured when this device was fitted, and are here: their figures are a guess",
+        uses.join(", ")
     );
     Ok(Some((scenario.device_name().to_owned(), text)))
 }
