@@ -1,4 +1,4 @@
-//! A client's stream whose every read and write ends by an instant, however slowly the client sends or takes bytes.
+//! A client's socket with a deadline: reads and writes fail once it has passed, however slowly the client sends or takes bytes.
 
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::fd::AsFd;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
-/// A stream, and until when it may be read and written.
+/// A socket, and its deadline.
 #[derive(Debug)]
 pub(crate) struct Limited<S> {
     pub(crate) stream: S,
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use std::os::unix::net::UnixStream;
 
-    /// A byte now and then does not make it longer, nor does an answer that nobody takes.
+    /// A client that sends a byte now and then does not extend the deadline, nor does one that does not read its answer.
     #[test]
     fn neither_way_lasts_longer_than_the_limit() {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair");

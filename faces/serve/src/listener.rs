@@ -95,14 +95,14 @@ pub(crate) fn answer_each<C: Send + 'static>(
     answer: impl Fn(C) -> io::Result<()> + Clone + Send + 'static,
     refuse: impl Fn(C) -> io::Result<()>,
 ) {
-    // Every client that is being answered holds one.
+    // Each client that is being answered holds a copy, so that the count of copies is theirs and one.
     let slot = Arc::new(());
     for client in clients {
         let Ok(client) = client else {
             std::thread::sleep(ACCEPT_PAUSE);
             continue;
         };
-        // A client that has closed its connection gets no answer, and its error is nobody's.
+        // An error here means that the client has closed its connection: it needs no answer.
         if Arc::strong_count(&slot) > ANSWERED_AT_ONCE {
             let _ = refuse(client);
             continue;

@@ -5,7 +5,7 @@ use flashlane_report::results::{FlowStats, ResponseStats, SchedulerResult};
 use flashlane_scenario::{Preset, Scenario};
 use flashlane_sim::{Options, compare};
 
-/// A flow of random or sequential 4 KiB requests, with further keys of `[flow.synthetic]`.
+/// A flow over the whole drive with these keys of `[flow.synthetic]`.
 pub fn flow(name: &str, keys: &str) -> String {
     format!("[[flow]]\nname = \"{name}\"\nrange = \"all\"\nsynthetic = {{ {keys} }}\n")
 }

@@ -15,7 +15,7 @@ pub struct Effort {
     pub requests: u64,
     /// Evaluations for each number of chips, on the smallest reads.
     pub each: usize,
-    /// Evaluations for the three best of these, on all.
+    /// Evaluations for the best of these together, on all points; their runs have three times the requests.
     pub best: usize,
     /// Requests of a run that is shown, of depth 1.
     pub shown: u64,

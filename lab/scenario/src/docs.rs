@@ -45,7 +45,7 @@ mixed = \"not measured\"   # reads beside writes
 writes = \"not measured\"
 ```
 
-Results warn of what they have and `[fitted]` calls not measured. `summary` and `source`, texts as presets have them, are optional.
+`run` and `compare` warn of reads and writes that `[fitted]` calls not measured. `summary` and `source`, texts as presets have them, are optional.
 
 ";
 

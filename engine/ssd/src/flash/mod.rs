@@ -111,7 +111,7 @@ struct Common {
     slc: [Duration; 3],
     /// Array time of one more try to read a page; `None` if all reads succeed at once.
     retry_step: Option<Duration>,
-    /// Pages whose reads have ended and were tried again, and the steps they took.
+    /// Pages read with retries, counted as their reads end, and retry steps.
     retries: [u64; 2],
     rng: Pcg64Mcg,
 }
@@ -311,7 +311,7 @@ impl Flash {
         in_use
     }
 
-    /// Pages whose reads have ended and were tried again, and the further steps they took; `None` where all reads succeed at once.
+    /// Pages read with retries, counted as their reads end, and retry steps; `None` where all reads succeed at once.
     pub fn retries(&self) -> Option<[u64; 2]> {
         self.common.retry_step.map(|_| self.common.retries)
     }

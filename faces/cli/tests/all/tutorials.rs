@@ -40,7 +40,7 @@ fn follow(page: &str) {
     follow_to(page, usize::MAX);
 }
 
-/// [`follow`] up to so many outputs.
+/// The same for the first `most` outputs of the page.
 fn follow_to(page: &str, most: usize) {
     assert!(PAGES.contains(&page), "{page}");
     let (root, folder) = (root(), folder());

@@ -85,7 +85,7 @@ pub struct SyntheticSpec {
 
     /// When requests arrive. Default `poisson`.
     pub arrivals: Arrivals,
-    /// Mean requests of all kinds per second, above 0 to 10^9. One of the rates is needed unless the loop is closed.
+    /// Mean requests of all kinds per second, 10^-7 to 10^9. One of the rates is needed unless the loop is closed.
     pub rate_iops: Option<f64>,
     /// Mean megabytes (10^6 bytes) per second, reads and writes together. An alternative to `rate_iops`.
     pub rate_mb_per_s: Option<f64>,

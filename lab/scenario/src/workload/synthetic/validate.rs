@@ -14,6 +14,8 @@ const MAX_TRIM_BYTES: u64 = 1 << 52;
 const MAX_US: f64 = 1e15;
 /// Longest mean time between requests, in microseconds: a seventh of what a device can simulate. Longer ones would come after its end.
 const MAX_GAP_US: f64 = 1e13;
+/// Least value of a key that must be above 0.
+const LEAST: f64 = 1e-9;
 
 type Checked = Result<(), WorkloadError>;
 
@@ -323,9 +325,6 @@ fn inside(key: &str, value: f64) -> Checked {
 pub(in crate::workload) fn positive(key: &str, value: f64, max: f64) -> Checked {
     number(key, value, LEAST, max)
 }
-
-/// The least number that is positive for a key.
-const LEAST: f64 = 1e-9;
 
 /// A bound without a row of zeroes: 1e-9.
 fn short(bound: f64) -> String {
