@@ -1,6 +1,6 @@
 //! `flashlane fit`: jobs that measure a drive, and a device that behaves like it.
 
-use flashlane_fit::{Effort, FitError, JobFile, Requests};
+use flashlane_fit::{Effort, FitError, JobFile, Requests, WriteJobFile};
 use flashlane_outputs::{Existing, Inputs, OutFile};
 use flashlane_scenario::Scenario;
 
@@ -25,9 +25,14 @@ pub fn act(args: &FitArgs) -> Result<(), Failure> {
     if let Some(runs) = args.runs {
         rayon_threads(runs)?;
     }
+    let engine = || args.engine.clone();
     if args.jobs {
-        let file = JobFile { size: args.size, minutes: args.minutes, engine: args.engine.clone() };
-        return print_as_it_is(&file.text());
+        let size = args.size.unwrap_or(JobFile::SIZE);
+        return print_as_it_is(&JobFile { size, minutes: args.minutes, engine: engine() }.text());
+    }
+    if args.write_jobs {
+        let size = args.size.unwrap_or(WriteJobFile::SIZE);
+        return print_as_it_is(&WriteJobFile { size, engine: engine() }.text());
     }
     if let Some(path) = &args.probe {
         return print_json(&flashlane_fit::probe(&Scenario::load(path)?, Requests::FULL)?);

@@ -100,6 +100,8 @@ pub struct JobFile {
 impl JobFile {
     /// Smallest and largest sizes that make sense: below, all may be answered from memory.
     pub const SIZES: [u64; 2] = [GIB, 1 << 50];
+    /// How much is read, if the user does not say.
+    pub const SIZE: u64 = 32 * GIB;
 
     /// Its text.
     pub fn text(&self) -> String {

@@ -8,6 +8,7 @@
 //! error        what is wrong with which file
 //! point        what was measured: one job
 //! jobs         the standard jobs, as a job file
+//! write_jobs   those that write
 //! fio, csv     results of fio, or a table
 //! read         a file that is either of them
 //! play         a device under a load, through the library
@@ -36,6 +37,7 @@ mod read;
 mod search;
 mod simplex;
 pub mod table;
+mod write_jobs;
 
 pub use answer::{Answer, Judged, fit};
 pub use error::FitError;
@@ -46,3 +48,4 @@ pub use point::{Access, Kind, Point};
 pub use probe::{Requests, probe};
 pub use read::{points, read};
 pub use search::Effort;
+pub use write_jobs::{Load, WriteJob, WriteJobFile, write_jobs};

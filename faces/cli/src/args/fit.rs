@@ -6,7 +6,10 @@ use clap::{ArgGroup, Args};
 
 /// What to do: write jobs, run them on a modelled drive, or fit a device to results.
 #[derive(Args, Debug)]
-#[command(group = ArgGroup::new("what").args(["jobs", "probe", "results"]).required(true))]
+#[command(
+    group = ArgGroup::new("what").args(["jobs", "write_jobs", "probe", "results"]).required(true).multiple(true),
+    group = ArgGroup::new("files").args(["jobs", "write_jobs"]),
+)]
 pub struct FitArgs {
     /// Results of fio (json or json+), or tables with columns rw,bs,depth,iops,mean_us,p50_us,p99_us
     #[arg(value_name = "RESULTS")]
@@ -29,23 +32,27 @@ pub struct FitArgs {
     pub runs: Option<u16>,
 
     /// Prints the standard jobs as a job file of fio; it only reads
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["probe", "results"])]
     pub jobs: bool,
 
-    /// How much of the drive they read
-    #[arg(long, value_name = "SIZE", requires = "jobs", value_parser = size, default_value = "32G")]
-    pub size: u64,
+    /// Prints the jobs that write as a job file of fio; they destroy what is on the drive
+    #[arg(long, conflicts_with_all = ["probe", "results"])]
+    pub write_jobs: bool,
+
+    /// How much of the drive --jobs read, 32G by default; for --write-jobs the size of the drive, 1T by default
+    #[arg(long, value_name = "SIZE", requires = "files", value_parser = size)]
+    pub size: Option<u64>,
 
     /// How long they take, minutes
     #[arg(long, value_name = "N", requires = "jobs", value_parser = clap::value_parser!(u32).range(1..=600), default_value_t = 10)]
     pub minutes: u32,
 
     /// fio's engine
-    #[arg(long, value_name = "NAME", requires = "jobs", value_parser = ["io_uring", "libaio"], default_value = "io_uring")]
+    #[arg(long, value_name = "NAME", requires = "files", value_parser = ["io_uring", "libaio"], default_value = "io_uring")]
     pub engine: String,
 
     /// Prints what fio would say of this scenario's drive under the standard jobs
-    #[arg(long, value_name = "SCENARIO.toml")]
+    #[arg(long, value_name = "SCENARIO.toml", conflicts_with = "results")]
     pub probe: Option<PathBuf>,
 }
 

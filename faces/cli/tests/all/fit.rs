@@ -15,6 +15,9 @@ fn jobs_are_printed_and_bad_results_refused_without_a_file() {
     let jobs = flashlane(folder.path(), &["fit", "--jobs", "--size", "64G", "--engine", "libaio"]);
     let printed = text(&jobs.stdout);
     assert!(printed.contains("\nsize=68719476736\n") && printed.contains("\n[span-16g]\n"), "{printed}");
+    let writes = flashlane(folder.path(), &["fit", "--write-jobs", "--size", "960G"]);
+    let printed = text(&writes.stdout);
+    assert!(printed.starts_with("# THESE JOBS DESTROY ALL DATA") && printed.contains("[burst-128g]\n"), "{printed}");
     write(&folder, "half.json", "{\"jobs\": [{\"jobname\": \"a\"");
     write(&folder, "memory.csv", &TABLE.replace("56.1", "6.1"));
     let limited = TABLE.replace("125351,63.3", "20000,400").replace("735639,174", "20000,6400");

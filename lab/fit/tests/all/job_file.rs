@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Output};
 
-use flashlane_fit::{FitError, JobFile, fit, points, standard};
+use flashlane_fit::{FitError, JobFile, WriteJobFile, fit, points, standard, write_jobs};
 
 fn fio(folder: &std::path::Path, args: &[&str]) -> Option<Output> {
     match Command::new("fio").args(args).current_dir(folder).output() {
@@ -44,4 +44,40 @@ fn fio_runs_the_jobs_and_its_results_are_read() {
     }
     let why = fit(&points, None, flashlane_fit::Effort::SHORT, &|_| ()).expect_err("direct = 0");
     assert!(matches!(&why, FitError::Input(message) if message.contains("no device is fitted")), "{why}");
+}
+
+/// The jobs that write, on a file of 16 MiB and each for a moment: fio takes their options, runs writers beside the thread that they belong to, and
+/// its results are read.
+#[test]
+fn fio_runs_the_jobs_that_write() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = WriteJobFile { size: 1 << 30, engine: "libaio".into() }.text();
+    fs::write(folder.path().join("whole.fio"), &text).expect("written");
+    let Some(parsed) = fio(folder.path(), &["--parse-only", "--filename=drive", "whole.fio"]) else { return };
+    assert!(parsed.status.success(), "{}", String::from_utf8_lossy(&parsed.stderr));
+    let mut short = text.replace("direct=1", "direct=0").replace("size=1073741824", "size=8388608");
+    for (key, value) in [("runtime", "100ms"), ("ramp_time", "0"), ("thinktime", "10ms"), ("steadystate_duration", "1")]
+    {
+        let lines = short.lines().map(|line| match line.split_once('=') {
+            Some((name, _)) if name == key => format!("{key}={value}\n"),
+            _ => format!("{line}\n"),
+        });
+        short = lines.collect();
+    }
+    fs::write(folder.path().join("writes.fio"), short).expect("written");
+    let args = ["--output-format=json+", "--output=writes.json", "--filename=drive", "writes.fio"];
+    fio(folder.path(), &args).expect("it ran before");
+    assert!(!folder.path().join("drive").exists(), "a name that does not exist is not created");
+    fs::write(folder.path().join("drive"), vec![1; 16 << 20]).expect("written");
+    let output = fio(folder.path(), &args).expect("it ran before");
+    let told = fs::read_to_string(folder.path().join("writes.json")).expect("results");
+    let points =
+        points("writes.json", &told).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    let mut expected = Vec::new();
+    for job in write_jobs(1 << 30) {
+        let has_writers = matches!(job.load, flashlane_fit::Load::Beside { .. });
+        expected.push(job.name.clone());
+        expected.extend(has_writers.then(|| format!("{}-writers", job.name)));
+    }
+    assert_eq!(points.iter().map(|point| point.name.clone()).collect::<Vec<_>>(), expected);
 }
