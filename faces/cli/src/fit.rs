@@ -1,6 +1,6 @@
 //! `flashlane fit`: jobs that measure a drive, and a device that behaves like it.
 
-use flashlane_fit::{Effort, FitError, JobFile, Requests, WriteJobFile};
+use flashlane_fit::{Effort, FitError, JobFile, Probes, Requests, WriteJobFile};
 use flashlane_outputs::{Existing, Inputs, OutFile};
 use flashlane_scenario::Scenario;
 
@@ -43,11 +43,21 @@ pub fn act(args: &FitArgs) -> Result<(), Failure> {
     for path in &args.results {
         points.extend(flashlane_fit::read(path)?);
     }
+    let amplification = match &args.smart[..] {
+        [] => None,
+        [before, after] => {
+            [before, after].into_iter().for_each(|path| inputs.add("logs", path));
+            Some(flashlane_fit::amplification(before, after)?)
+        }
+        other => {
+            return Err(Failure::Input(format!("--smart: {} files; expected BEFORE.json,AFTER.json", other.len())));
+        }
+    };
     signals::install_handlers()?;
     let existing = if args.force { Existing::Replace } else { Existing::Keep("exists; --force overwrites it") };
     let out = args.out.as_ref().map(|path| OutFile::create(path, existing, &inputs)).transpose()?;
-    let answer =
-        progress::of_fit(|progress| flashlane_fit::fit(&points, args.preset.as_deref(), Effort::FULL, progress))?;
+    let probes = Probes { points: &points, preset: args.preset.as_deref(), amplification };
+    let answer = progress::of_fit(|progress| flashlane_fit::fit(&probes, Effort::FULL, progress))?;
     print(&answer.text())?;
     let device = answer.device.map_err(Failure::Input)?;
     out.map_or(Ok(()), |file| file.write_whole(device.as_bytes()))?;

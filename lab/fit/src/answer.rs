@@ -6,6 +6,7 @@ use crate::error::FitError;
 use crate::model::Figures;
 use crate::point::{Access, Point};
 use crate::search::{Effort, Found, search};
+use crate::smart::Amplification;
 use crate::table::{Kind, Row, render};
 
 /// Means that are further off than this in the middle, or as far apart when a job is run again: there is no device that does as this drive.
@@ -51,15 +52,27 @@ impl Judged {
     }
 }
 
-/// Fits a device to `points`, beginning with `preset` or those that are usual, and calls `progress` with the share that is done.
+/// What a fit is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Probes<'a> {
+    /// What was measured.
+    pub points: &'a [Point],
+    /// The preset to begin with; without one those that are usual.
+    pub preset: Option<&'a str>,
+    /// What the drive's logs say of its steady writes.
+    pub amplification: Option<Amplification>,
+}
+
+/// Fits a device, and calls `progress` with the share that is done.
 ///
 /// # Errors
 /// Points that tell nothing of a drive, or a run that fails.
-pub fn fit(points: &[Point], preset: Option<&str>, effort: Effort, progress: &dyn Fn(f64)) -> Result<Answer, FitError> {
-    let sorted = doubts::sort(points).map_err(|why| FitError::Input(format!("no device is fitted: {why}")))?;
-    let found = search(&sorted.fitted, preset, sorted.repetition.unwrap_or(0.0), effort, progress)?;
+pub fn fit(probes: &Probes<'_>, effort: Effort, progress: &dyn Fn(f64)) -> Result<Answer, FitError> {
+    let sorted = doubts::sort(probes.points).map_err(|why| FitError::Input(format!("no device is fitted: {why}")))?;
+    let found = search(&sorted.fitted, probes.preset, sorted.repetition.unwrap_or(0.0), effort, progress)?;
     let rows = judge(&sorted, &found, effort)?;
-    let sentences = sentences(&rows, &sorted);
+    let mut sentences = sentences(&rows, &sorted);
+    sentences.extend(probes.amplification.map(Amplification::sentence));
     let device = match why_none(&rows, sorted.repetition) {
         Some(why) => Err(format!("no device is written: {why}")),
         None => {

@@ -11,6 +11,7 @@
 //! write_jobs   those that write
 //! fio, csv     results of fio, or a table
 //! read         a file that is either of them
+//! smart        a drive's logs, of its write amplification
 //! play         a device under a load, through the library
 //! model        a device of given values under the loads of points
 //! simplex      the least of a function
@@ -36,10 +37,11 @@ mod probe;
 mod read;
 mod search;
 mod simplex;
+mod smart;
 pub mod table;
 mod write_jobs;
 
-pub use answer::{Answer, Judged, fit};
+pub use answer::{Answer, Judged, Probes, fit};
 pub use error::FitError;
 pub use fio::bytes;
 pub use jobs::{Job, JobFile, Role, standard};
@@ -48,4 +50,5 @@ pub use point::{Access, Kind, Point};
 pub use probe::{Requests, probe};
 pub use read::{points, read};
 pub use search::Effort;
+pub use smart::{Amplification, amplification, between};
 pub use write_jobs::{Load, WriteJob, WriteJobFile, write_jobs};

@@ -15,16 +15,23 @@ use crate::{csv, fio};
 /// # Errors
 /// A file that cannot be read, is too long, or is neither.
 pub fn read(path: &Path) -> Result<Vec<Point>, FitError> {
+    let text = text_of(path, fio::LONGEST as u64, "results of fio are shorter")?;
+    points(&path.display().to_string(), &text)
+}
+
+/// The content of the file at `path`, of at most `longest` bytes.
+///
+/// # Errors
+/// A file that cannot be read, is too long, or is no text.
+pub fn text_of(path: &Path, longest: u64, why: &str) -> Result<String, FitError> {
     let place = path.display().to_string();
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| FitError::at(&place, error))?;
-    let most = fio::LONGEST as u64 + 1;
-    file.take(most).read_to_end(&mut bytes).map_err(|error| FitError::at(&place, error))?;
-    if bytes.len() > fio::LONGEST {
-        return Err(FitError::at(&place, format!("over {} bytes; results of fio are shorter", fio::LONGEST)));
+    file.take(longest + 1).read_to_end(&mut bytes).map_err(|error| FitError::at(&place, error))?;
+    if bytes.len() as u64 > longest {
+        return Err(FitError::at(&place, format!("over {longest} bytes; {why}")));
     }
-    let text = String::from_utf8(bytes).map_err(|_| FitError::at(&place, "is no text in UTF-8"))?;
-    points(&place, &text)
+    String::from_utf8(bytes).map_err(|_| FitError::at(&place, "is no text in UTF-8"))
 }
 
 /// The points of `text`, the content of `file`.

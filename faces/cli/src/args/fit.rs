@@ -31,6 +31,10 @@ pub struct FitArgs {
     #[arg(long = "threads", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub runs: Option<u16>,
 
+    /// Logs of nvme-cli before and after steady writes, with the host's and physical writes: write amplification
+    #[arg(long, value_name = "BEFORE.json,AFTER.json", requires = "results", value_delimiter = ',', num_args = 1)]
+    pub smart: Vec<PathBuf>,
+
     /// Prints the standard jobs as a job file of fio; it only reads
     #[arg(long, conflicts_with_all = ["probe", "results"])]
     pub jobs: bool,

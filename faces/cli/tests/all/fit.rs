@@ -31,6 +31,8 @@ fn jobs_are_printed_and_bad_results_refused_without_a_file() {
         (&["fit", "virtual.csv", "-o", "d.toml"], "are 1.2 times those at depth 1"),
         (&["fit", "drive.csv", "-o", "drive.csv"], "error: drive.csv: "),
         (&["fit", "drive.csv", "-o", "there.toml"], "error: there.toml: exists; --force overwrites it"),
+        (&["fit", "drive.csv", "--smart", "half.json,there.toml"], "error: half.json: is no JSON ("),
+        (&["fit", "drive.csv", "--smart", "half.json"], "error: --smart: 1 files; expected BEFORE.json,AFTER.json"),
         (&["fit", "drive.csv", "--preset", "modern-tcl"], "error: --preset modern-tcl: no such device; there are "),
     ] {
         let output = flashlane(folder.path(), args);

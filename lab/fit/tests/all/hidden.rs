@@ -1,6 +1,6 @@
 //! Fits to modelled drives whose values are hidden: what the probe tells of them is enough to predict what it was not fitted to.
 
-use flashlane_fit::{Effort, Requests, fit, points, probe};
+use flashlane_fit::{Effort, Probes, Requests, fit, points, probe};
 use flashlane_scenario::Scenario;
 
 /// A number of `0..below` that follows from a seed and a place.
@@ -37,7 +37,8 @@ fn errors(seeds: std::ops::Range<u64>, effort: Effort, requests: Requests) -> [V
     for seed in seeds {
         let told = probe(&hidden(seed), requests).expect("a probe");
         let points = points("probe.json", &told).expect("what fio would tell");
-        let answer = fit(&points, None, effort, &|_| ()).expect("a drive");
+        let answer =
+            fit(&Probes { points: &points, preset: None, amplification: None }, effort, &|_| ()).expect("a drive");
         println!("{seed}\n{}", answer.text());
         let rows = answer.rows.iter().filter(|row| !row.is_fitted);
         for row in rows {
@@ -74,7 +75,8 @@ fn a_probe_has_the_same_bytes_every_time_and_one_of_a_fresh_drive_is_refused() {
             .into(),
     );
     let told = probe(&fresh.expect("a scenario"), Requests(500)).expect("a probe");
-    let error =
-        fit(&points("p.json", &told).expect("told"), None, Effort::SHORT, &|_| ()).expect_err("no flash is read");
+    let points = points("p.json", &told).expect("told");
+    let probes = Probes { points: &points, preset: None, amplification: None };
+    let error = fit(&probes, Effort::SHORT, &|_| ()).expect_err("no flash is read");
     assert!(error.to_string().contains("too short for flash: memory answered"), "{error}");
 }

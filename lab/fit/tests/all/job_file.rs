@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Output};
 
-use flashlane_fit::{FitError, JobFile, WriteJobFile, fit, points, standard, write_jobs};
+use flashlane_fit::{FitError, JobFile, Probes, WriteJobFile, fit, points, standard, write_jobs};
 
 fn fio(folder: &std::path::Path, args: &[&str]) -> Option<Output> {
     match Command::new("fio").args(args).current_dir(folder).output() {
@@ -42,7 +42,8 @@ fn fio_runs_the_jobs_and_its_results_are_read() {
         assert_eq!((point.bytes, point.depth, point.threads), (job.bytes, job.depth, job.threads), "{}", job.name);
         assert!(point.core_percent.is_some() && point.exactly(990_000).is_some(), "{point:?}");
     }
-    let why = fit(&points, None, flashlane_fit::Effort::SHORT, &|_| ()).expect_err("direct = 0");
+    let probes = Probes { points: &points, preset: None, amplification: None };
+    let why = fit(&probes, flashlane_fit::Effort::SHORT, &|_| ()).expect_err("direct = 0");
     assert!(matches!(&why, FitError::Input(message) if message.contains("no device is fitted")), "{why}");
 }
 

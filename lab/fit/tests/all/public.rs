@@ -1,6 +1,6 @@
 //! A fit to public measurements of a real drive: depths 1, 8 and 128 of a Samsung 980 PRO, judged on those between and beyond.
 
-use flashlane_fit::{Answer, Effort, Judged, fit, points};
+use flashlane_fit::{Answer, Effort, Judged, Probes, fit, points};
 
 /// What others measured (dev/bench/data/real/README.md).
 const MEASURED: &str = include_str!("../../../../dev/bench/data/real/random-reads.csv");
@@ -9,7 +9,7 @@ fn answer(preset: Option<&str>, effort: Effort) -> Answer {
     let rows: String = MEASURED.lines().skip(1).map(|line| line.replacen("980 PRO", "randread,4k", 1) + "\n").collect();
     let text = format!("rw,bs,depth,iops,mean_us,p50_us,p90_us,p99_us,p99_9_us\n{rows}");
     let points = points("980-pro.csv", &text).expect("a table");
-    fit(&points, preset, effort, &|_| ()).expect("a drive")
+    fit(&Probes { points: &points, preset, amplification: None }, effort, &|_| ()).expect("a drive")
 }
 
 /// Checks that no held-out mean and 99th percentile is further off than this.
