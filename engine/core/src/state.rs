@@ -270,7 +270,7 @@ impl Unit {
 pub struct GcWaiting {
     /// Reads of valid pages out of victims.
     pub reads: u32,
-    /// Programs of pages that have been read.
+    /// Programs of pages that have been read; of a row that one command reads, at the latest when all of it has been.
     pub programs: u32,
     /// Erases of empty victims.
     pub erases: u32,

@@ -11,17 +11,16 @@ impl Device {
     /// Ends a transaction that the flash has finished.
     #[inline(always)]
     pub(super) fn ended(&mut self, id: TxnId) {
+        let Transaction { owner, op, request, lpn, flow, on_completion, tag, .. } = *self.state.board.txn(id);
+        if owner.collects() {
+            return self.collection_ended(id);
+        }
         self.transactions.ended += 1;
         if self.state.log.on {
             self.report_end(id);
         }
         if self.state.log.ends_on {
             self.report_page_end(id);
-        }
-        let Transaction { owner, op, request, lpn, flow, on_completion, tag, .. } = *self.state.board.txn(id);
-        if owner.collects() {
-            self.gc.ended(id, &mut self.state, &mut self.ftl);
-            return;
         }
         if self.policy.known.notes_ends {
             self.note_end(id, owner);
@@ -55,6 +54,23 @@ impl Device {
             self.end_superseded(on_completion);
         }
         self.state.free(id);
+    }
+
+    /// Ends a transaction of garbage collection or folding, which may be of several pages.
+    #[inline(always)]
+    fn collection_ended(&mut self, id: TxnId) {
+        let Transaction { unit, op, .. } = *self.state.board.txn(id);
+        let pages = self.gc.pages_of_command(unit).len() as u32;
+        if pages > 0 {
+            let ended = if op == FlashOp::Read { self.flash.take_pages_out(unit) } else { pages };
+            self.transactions.ended += u64::from(ended);
+            return self.gc.pages_ended(id, ended, &mut self.state);
+        }
+        self.transactions.ended += 1;
+        if self.state.log.on {
+            self.report_end(id);
+        }
+        self.gc.ended(id, &mut self.state, &mut self.ftl);
     }
 
     /// A transaction that is not of garbage collection or folding has ended, which answers may be told, and after which blocks in SLC mode may be

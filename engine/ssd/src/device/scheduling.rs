@@ -18,7 +18,7 @@ use super::{Device, Fault};
 use crate::flash::Start;
 use crate::frontend::{RequestSlot, WaitingCommands};
 use crate::ftl::{BlockCensus, Stream};
-use crate::gc::Need;
+use crate::gc::{MovedPage, Need};
 use crate::policy::{Action, Admission};
 
 // Admission.
@@ -57,7 +57,7 @@ impl Device {
         let txn = self.state.board.txn_mut(lead);
         txn.stage = Stage::InService;
         let Transaction { owner, transfer, .. } = *txn;
-        let start = Start { lead, members: 1, op: FlashOp::Read, owner, first: transfer, transfers: transfer };
+        let start = Start { lead, members: 1, op: FlashOp::Read, owner, first: transfer, transfers: transfer, row: 0 };
         self.begin_on_flash(unit, start);
         true
     }
@@ -328,7 +328,7 @@ impl Device {
                 self.gc.collect_emptied(&mut self.state, &mut self.ftl);
             }
         }
-        self.begin(unit, Start { lead: id, members: 1, op, owner, first: transfer, transfers });
+        self.begin(unit, Start { lead: id, members: 1, op, owner, first: transfer, transfers, row: 0 });
     }
 
     /// Begins a command of several transactions.
@@ -391,21 +391,17 @@ impl Device {
             }
             self.gc.collect_emptied(&mut self.state, &mut self.ftl);
         }
-        self.begin(unit, Start { lead, members, op, owner, first, transfers });
+        self.begin(unit, Start { lead, members, op, owner, first, transfers, row: 0 });
     }
 
     /// Begins a command of garbage collection.
     #[inline(always)]
     pub(super) fn begin_gc(&mut self, unit: UnitId, id: TxnId) {
-        let Transaction { op, owner, transfer, next, .. } = *self.state.board.txn(id);
-        let mut transfers = transfer;
-        if next.is_some() && op == FlashOp::Read {
-            // The pages of a row; of a program's pages the lead has the transfers of all.
-            let board = &self.state.board;
-            let pages = core::iter::successors(Some(next), |&id| Some(board.txn(id).next).filter(|id| id.is_some()));
-            transfers += pages.fold(Duration::ZERO, |sum, id| sum + board.txn(id).transfer);
-        }
-        self.begin(unit, Start { lead: id, members: 1, op, owner, first: transfer, transfers });
+        let Transaction { op, owner, transfer, .. } = *self.state.board.txn(id);
+        // A program of several pages has the transfers of all.
+        let row = if op == FlashOp::Read { self.gc.pages_of_command(unit).len() as u32 } else { 0 };
+        let transfers = transfer * u64::from(row.max(1));
+        self.begin(unit, Start { lead: id, members: 1, op, owner, first: transfer, transfers, row });
     }
 
     /// Begins a command whose members have their physical pages.
@@ -509,6 +505,13 @@ impl Device {
     /// Logs the members of a command about to begin.
     fn report_dispatched(&mut self, unit: UnitId, lead: TxnId) {
         let command = self.flash.next_serial();
+        let Transaction { owner, slack, .. } = *self.state.board.txn(lead);
+        if owner.collects() && !self.gc.pages_of_command(unit).is_empty() {
+            for &MovedPage { serial: txn, ppa, .. } in self.gc.pages_of_command(unit) {
+                self.state.log(|| Event::Dispatched { txn, command, unit, ppa: ppa.0, slack });
+            }
+            return;
+        }
         let mut member = lead;
         while member.is_some() {
             let txn = self.state.board.txn(member);

@@ -256,12 +256,13 @@ impl Device {
     pub fn counters(&self) -> Totals {
         let ftl = &self.ftl.totals;
         let [reads, writes] = self.serial.as_ref().map_or([0; 2], |serial| serial.served);
+        let rows_out = self.flash.pages_under_way(self.state.now());
         let unit_counters = || self.state.board.units.iter().map(|u| &u.counters);
         let pair =
             |f: fn(&UnitCounters) -> [u64; 2]| unit_counters().map(f).fold([0, 0], |a, b| [a[0] + b[0], a[1] + b[1]]);
         Totals {
             now: self.state.board.now,
-            transactions: self.transactions.ended + reads + writes,
+            transactions: self.transactions.ended + rows_out + reads + writes,
             pages_from_memory: self.frontend.pages_from_memory,
             cancelled: self.page_order.cancelled,
             user_programs: ftl.user_programs + writes,
@@ -289,7 +290,7 @@ impl Device {
             free_page_stalls: self.gc.free_page_stalls,
             forced_batches: self.gc.forced_batches,
             pauses: unit_counters().map(|c| c.pauses).sum(),
-            retries: self.flash.retries(),
+            retries: self.flash.retries().map(|pages| [0, 1].map(|i| pages[i] + self.gc.retries_of_rows()[i])),
             advanced_commands: pair(|c| c.advanced_commands),
             partial_reads: self.partial_reads_begun(),
             advanced: pair(|c| c.advanced),

@@ -24,13 +24,15 @@ pub struct Start {
     pub first: Duration,
     /// Bus time of all their pages.
     pub transfers: Duration,
+    /// Pages of a row that garbage collection reads with one transaction; 0 for all else.
+    pub row: u32,
 }
 
 impl UnitStep<'_> {
     /// Begins a command at the unit, which must not be busy. Returns false if the caller must assign the bus then.
     #[inline(always)]
     fn begin(&mut self, start: Start) -> bool {
-        let Start { lead, members, op, owner, first, transfers } = start;
+        let Start { lead, members, op, owner, first, transfers, row } = start;
         let now = self.now;
         let on_bus = self.facts.command[op.index()];
         let (flash, state) = (&mut *self.unit, &mut *self.board_view);
@@ -56,6 +58,13 @@ impl UnitStep<'_> {
         flash.serial = self.common.commands;
         self.common.commands += 1;
         flash.data_out = (self.common.setup + first).ns();
+        flash.row = row;
+        if row > 0 && self.common.rows_at_once && !self.log.on {
+            flash.row_step = row;
+            flash.data_out = (self.common.setup * u64::from(row) + transfers).ns();
+        } else {
+            flash.row_step = 1;
+        }
         if op == FlashOp::Program || on_bus > Duration::ZERO {
             flash.phase = Phase::Command;
             flash.bus_time = if op == FlashOp::Program { on_bus + transfers } else { on_bus }.ns();

@@ -7,7 +7,7 @@ use flashlane_core::board::{Command, Service};
 use flashlane_core::event::Event;
 use flashlane_core::min_tree::{MAX_INSTANTS, NEVER};
 use flashlane_core::transaction::{FlashOp, Transaction};
-use flashlane_core::{ChannelId, Duration, Time, UnitId};
+use flashlane_core::{ChannelId, Duration, Time, TxnId, UnitId};
 
 use super::{ChannelStep, Phase, UnitStep};
 use crate::shared::Agenda;
@@ -173,6 +173,9 @@ impl UnitStep<'_> {
     fn page_out(&mut self) {
         self.channel.released = self.now.ns();
         let done = self.unit.current;
+        if self.unit.row > 0 {
+            return self.row_out(done);
+        }
         let Transaction { next, retries, .. } = self.txns[done.index()];
         if self.common.retry_step.is_some() {
             // Counted here and not as the array begins, an instant that differs where the beginnings of transfers are no events.
@@ -190,6 +193,22 @@ impl UnitStep<'_> {
         } else {
             self.free();
         }
+    }
+
+    /// Pages of a row have been transferred that one transaction reads: the next one, or all at once.
+    #[inline(never)]
+    fn row_out(&mut self, read: TxnId) {
+        if self.unit.row_out == 0 {
+            self.ended.push(self.txns, read);
+        }
+        self.unit.row_out += self.unit.row_step;
+        self.unit.row -= self.unit.row_step;
+        if self.unit.row == 0 {
+            return self.free();
+        }
+        self.unit.phase = Phase::DataOut;
+        self.channel.holder = self.way as u8;
+        self.occupy(self.now, self.common.setup + self.txns[read.index()].transfer);
     }
 
     /// Begins the command's transfer at `start`, requested since `since`; for a program it includes `members` pages. With
@@ -341,6 +360,12 @@ impl Channel {
     #[inline(always)]
     pub(super) fn in_use(&self, now: u64) -> bool {
         self.taken() || self.has_elided_transfer(now) || now < self.released
+    }
+
+    /// The transfer of pages of a read that is under way at `now` and has not been recorded: the unit's number on the channel, and when the transfer ends.
+    pub(super) fn unrecorded(&self, now: u64) -> Option<(usize, u64)> {
+        let is_any = self.has_elided_transfer(now) && !self.bus_requests.first_is_late();
+        is_any.then(|| (self.bus_requests.first(), self.planned))
     }
 
     /// Of bus time that counts transfers as they are processed, the part up to `now`; `elides` if beginnings of pages of reads are not

@@ -61,6 +61,12 @@ struct FlashUnit {
     bus_time: u64,
     /// Bus time of the lead's page, ns.
     data_out: u64,
+    /// Pages of a row that one transaction reads and that are not transferred yet; 0 for all other commands.
+    row: u32,
+    /// How many of them are transferred at a time.
+    row_step: u32,
+    /// How many have been since the device asked ([`Flash::take_pages_out`]).
+    row_out: u32,
     /// Serial of the command in service.
     serial: u64,
     /// Serial of the paused command.
@@ -107,6 +113,9 @@ struct Common {
     /// difference: its array time is not drawn at random and, for programs and erases, no decision reads the expected end of a
     /// command and nothing can be paused.
     runs_on: [bool; 3],
+    /// Whether the pages of a row that garbage collection reads are transferred in one event. Allowed when nothing can observe what those before the
+    /// last change: reads are not tried again, and no decision reads the expected end of a command or what waits besides.
+    rows_at_once: bool,
     /// Array times in SLC mode, by operation.
     slc: [Duration; 3],
     /// Array time of one more try to read a page; `None` if all reads succeed at once.
@@ -144,6 +153,9 @@ impl Flash {
                     current: TxnId::NONE,
                     bus_time: 0,
                     data_out: 0,
+                    row: 0,
+                    row_step: 1,
+                    row_out: 0,
                     serial: 0,
                     paused_serial: 0,
                     busy_from: Time::ZERO,
@@ -164,6 +176,7 @@ impl Flash {
                 pauses,
                 elision_disabled: false,
                 runs_on: [false; 3],
+                rows_at_once: false,
                 slc: slc.unwrap_or_default(),
                 retry_step: config.retry.as_ref().map(|retry| retry.step),
                 retries: [0; 2],
@@ -192,13 +205,14 @@ impl Flash {
         (self.common.reads_move, self.common.pauses) = (reads_move, pauses);
         if !elision_disabled {
             self.common.runs_on = [read, unobserved && program, unobserved && erase];
+            self.common.rows_at_once = !reads_ends && self.common.retry_step.is_none();
         }
     }
 
     /// From now on transfers are processed when they begin, not only when they end. Results do not change; the event log and the
     /// channels on the board are then correct at every instant.
     pub fn disable_elision(&mut self) {
-        (self.common.elision_disabled, self.common.runs_on) = (true, [false; 3]);
+        (self.common.elision_disabled, self.common.runs_on, self.common.rows_at_once) = (true, [false; 3], false);
     }
 
     /// The serial that the next command will get.
@@ -314,6 +328,22 @@ impl Flash {
     /// Pages read with retries, counted as their reads end, and retry steps; `None` where all reads succeed at once.
     pub fn retries(&self) -> Option<[u64; 2]> {
         self.common.retry_step.map(|_| self.common.retries)
+    }
+
+    /// Takes how many pages have been transferred of the row that a unit reads with one transaction.
+    pub fn take_pages_out(&mut self, unit: UnitId) -> u32 {
+        core::mem::take(&mut self.units[unit.index()].row_out)
+    }
+
+    /// Pages that have been transferred at `now` of rows that cross the bus in one event, at whose end they are counted.
+    pub fn pages_under_way(&self, now: Time) -> u64 {
+        let of_channel = |channel: &Channel| {
+            let (way, ends) = channel.unrecorded(now.ns())?;
+            let FlashUnit { row, row_step, bus_time, .. } = self.units[usize::from(channel.first) + way];
+            let page = bus_time / u64::from(row_step);
+            (row > 0 && page > 0).then(|| u64::from(row_step).saturating_sub((ends - now.ns()).div_ceil(page)))
+        };
+        self.channels.iter().filter_map(of_channel).sum()
     }
 
     /// How long each unit has been busy up to now, the command in service included.

@@ -1,28 +1,57 @@
 //! Moves with one-shot programs (model 0.15): pages that have been read wait until they fill a wordline, or until all of their victim have been
 //! read. Then one program writes them, and pads the wordline.
 //!
-//! A unit reads the pages of one victim after the other, so its pages that wait are of one plane.
+//! For the flash and for decisions a row that is read is one transaction, and so is a wordline that is programmed: their pages are only listed
+//! here. A unit reads the pages of one victim after the other, so the pages of its list are of one plane.
 
 use alloc::vec::Vec;
 use core::mem;
 
-use flashlane_core::event::Event;
+use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
-use flashlane_core::{Duration, PlaneId, Ppa, Transaction, TxnId, UnitId};
+use flashlane_core::{Lpn, PlaneId, Ppa, Transaction, TxnId, UnitId};
 
+use super::moves::Move;
 use super::{Gc, mark_unless_busy, new_transaction, stream_of};
 use crate::config::Config;
 use crate::ftl::{Ftl, Stream};
 use crate::shared::State;
 
-/// The pages that have been read and not programmed, unit by unit.
+/// A page that is moved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MovedPage {
+    /// That of its read; once it has been read, that of its program.
+    pub(crate) serial: u64,
+    /// Where it lies; once its program has begun, where that puts it.
+    pub(crate) ppa: Ppa,
+    lpn: Lpn,
+    retries: u8,
+}
+
+/// The pages that a unit moves.
+#[derive(Clone, Debug)]
+struct UnitPages {
+    plane: PlaneId,
+    /// First those that are being programmed, then those that wait for that, last those that are being read.
+    pages: Vec<MovedPage>,
+    programming: usize,
+    waiting: usize,
+}
+
+impl UnitPages {
+    fn reading(&self) -> usize {
+        self.pages.len() - self.programming - self.waiting
+    }
+}
+
+/// The pages that are moved, unit by unit.
 #[derive(Debug)]
 pub(super) struct GatheredMoves {
     /// Pages of a wordline.
     wordline: usize,
-    units: Vec<Vec<TxnId>>,
-    /// How many pages each unit is reading.
-    reading: Vec<u32>,
+    units: Vec<UnitPages>,
+    /// Pages whose reads were tried again, counted as they end, and the further steps that these took.
+    retries: [u64; 2],
 }
 
 impl GatheredMoves {
@@ -30,121 +59,192 @@ impl GatheredMoves {
     pub(super) fn of(config: &Config) -> Option<GatheredMoves> {
         let wordline = config.pages_of_a_program() as usize;
         let units = config.geometry.units() as usize;
-        (wordline > 1).then(|| GatheredMoves {
-            wordline,
-            units: alloc::vec![Vec::new(); units],
-            reading: alloc::vec![0; units],
-        })
+        let none = UnitPages { plane: PlaneId(0), pages: Vec::new(), programming: 0, waiting: 0 };
+        (wordline > 1).then(|| GatheredMoves { wordline, units: alloc::vec![none; units], retries: [0; 2] })
     }
 }
 
+// A row is read.
+
 impl Gc {
-    /// The page of a move has been read: its program waits for those that share its wordline.
-    #[cold]
-    pub(super) fn gather(&mut self, unit: UnitId, plane: PlaneId, program: TxnId, state: &mut State) {
+    /// Pages read with retries, and retry steps, of rows.
+    pub(crate) fn retries_of_rows(&self) -> [u64; 2] {
+        self.gathered.as_ref().map_or([0; 2], |gathered| gathered.retries)
+    }
+
+    /// The pages of the unit's command of collection that begins, or is under way, if it is one of several pages; of a row those that have not been read.
+    pub(crate) fn pages_of_command(&self, unit: UnitId) -> &[MovedPage] {
+        let Some(gathered) = &self.gathered else { return &[] };
+        let UnitPages { pages, programming, waiting, .. } = &gathered.units[unit.index()];
+        if *programming > 0 { &pages[..*programming] } else { &pages[*waiting..] }
+    }
+
+    /// Begins the read of a row: that of `first`, whose page is valid, and of those behind it that lie in its row. Pages that have been overwritten
+    /// are left out.
+    pub(super) fn begin_row(&mut self, unit: UnitId, first: Move, state: &mut State, ftl: &Ftl) -> TxnId {
+        let (plane, slots) = (first.plane, state.board.facts.geometry.slots);
+        let row_end = (first.from.0 / slots + 1) * slots;
+        let mut retries = self.is_read(unit, &first, ftl);
+        while self.moves.next_page(unit, plane).is_some_and(|page| page.0 < row_end) {
+            let next = self.moves.next(unit);
+            state.board.units[unit.index()].gc.reads -= 1;
+            if ftl.validity.is_valid(plane, next.from) {
+                retries = retries.max(self.is_read(unit, &next, ftl));
+            } else {
+                self.drop_move(next.serial, plane, state);
+            }
+        }
+        let size = (self.page_on_bus, state.board.facts.transfer_page);
+        let read = new_transaction(first, unit, (FlashOp::Read, self.jobs.owner(plane)), size, Stage::InService, state);
+        state.board.txn_mut(read).retries = retries;
+        read
+    }
+
+    /// Lists a page that is read from now on. Returns how often that is tried again.
+    #[inline(always)]
+    fn is_read(&mut self, unit: UnitId, page: &Move, ftl: &Ftl) -> u8 {
+        let Move { serial, from, lpn, plane, .. } = *page;
+        let retries = ftl.retry_steps(lpn);
         if let Some(gathered) = &mut self.gathered {
-            gathered.units[unit.index()].push(program);
-            gathered.reading[unit.index()] -= 1;
+            let own = &mut gathered.units[unit.index()];
+            own.plane = plane;
+            own.pages.push(MovedPage { serial, ppa: from, lpn, retries });
+        }
+        retries
+    }
+
+    /// Counts the moves that begin with the first of a row as moves of the collection before a write, as far as that has any left.
+    #[cold]
+    pub(super) fn further_moves_begin(&self, unit: UnitId, lead: TxnId, state: &mut State) {
+        if state.board.txn(lead).op != FlashOp::Read {
+            return;
+        }
+        let foreground = &mut state.board.units[unit.index()].foreground_gc;
+        for _ in 1..self.pages_of_command(unit).len() {
+            if foreground.has_moves() {
+                foreground.move_begins();
+            }
+        }
+    }
+
+    /// The flash has ended `count` pages: of the row that is read by this transaction, or all of the wordline that is programmed.
+    pub(crate) fn pages_ended(&mut self, id: TxnId, count: u32, state: &mut State) {
+        match state.board.txn(id).op {
+            FlashOp::Read => self.row_read(id, count, state),
+            _ => self.wordline_programmed(id, state),
+        }
+    }
+
+    /// `count` pages of a row have been transferred: they wait for those that share their wordline.
+    fn row_read(&mut self, read: TxnId, count: u32, state: &mut State) {
+        let Transaction { unit, plane, .. } = *state.board.txn(read);
+        let first = state.take_serials(count.into());
+        for serial in first..first + u64::from(count) {
+            let Some(gathered) = &mut self.gathered else { return };
+            let own = &mut gathered.units[unit.index()];
+            let page = &mut own.pages[own.programming + own.waiting];
+            own.waiting += 1;
+            gathered.retries[0] += u64::from(page.retries > 0);
+            gathered.retries[1] += u64::from(page.retries);
+            let ended = mem::replace(&mut page.serial, serial);
+            if state.log.on {
+                let lpn = page.lpn;
+                report_end(unit, ended, state);
+                self.report_waiting(serial, FlashOp::Program, lpn, plane, state);
+            }
+        }
+        if self.reading(unit) == 0 {
+            state.free(read);
         }
         self.give_off(unit, plane, state);
         mark_unless_busy(unit, state);
     }
 
-    /// The read of a move begins: those of its row begin with it, and follow it in its command. Pages that have been overwritten are left out.
-    #[cold]
-    pub(super) fn read_row(&mut self, unit: UnitId, lead: TxnId, state: &mut State, ftl: &Ftl) {
-        let Transaction { plane, ppa, bytes, transfer, owner, .. } = *state.board.txn(lead);
-        let geometry = state.board.facts.geometry;
-        let row = geometry.row_of(Ppa(ppa));
-        let (mut last, mut pages) = (lead, 1);
-        while self.moves.next_page(unit, plane).is_some_and(|page| geometry.row_of(page) == row) {
-            let next = self.moves.next(unit);
-            state.board.units[unit.index()].gc.reads -= 1;
-            if !ftl.validity.is_valid(plane, next.from) {
-                self.drop_move(next.serial, plane, state);
-                continue;
-            }
-            let id = new_transaction(next, unit, (FlashOp::Read, owner), (bytes, transfer), Stage::InService, state);
-            state.board.txn_mut(id).retries = ftl.retry_steps(next.lpn);
-            state.board.txn_mut(last).next = id;
-            (last, pages) = (id, pages + 1);
-        }
-        if let Some(gathered) = &mut self.gathered {
-            gathered.reading[unit.index()] = pages;
-        }
+    /// How many pages a unit is reading.
+    fn reading(&self, unit: UnitId) -> usize {
+        self.gathered.as_ref().map_or(0, |gathered| gathered.units[unit.index()].reading())
     }
+}
 
-    /// Counts the moves that begin with `lead` as moves of the collection before a write, as far as that has any left.
-    #[cold]
-    pub(super) fn further_moves_begin(&self, unit: UnitId, lead: TxnId, state: &mut State) {
-        let Transaction { op, mut next, .. } = *state.board.txn(lead);
-        let foreground = &mut state.board.units[unit.index()].foreground_gc;
-        while op == FlashOp::Read && next.is_some() && foreground.has_moves() {
-            foreground.move_begins();
-            next = state.board.txns[next.index()].next;
-        }
-    }
+// A wordline is programmed.
 
+impl Gc {
     /// Gives the pages of `plane` that wait at its unit off to be programmed if they fill a wordline, or no other page of their victim is to be
     /// read. Returns whether it did. What is over waits for the next program.
     #[cold]
     pub(super) fn give_off(&mut self, unit: UnitId, plane: PlaneId, state: &mut State) -> bool {
         let Some(gathered) = &self.gathered else { return false };
-        let (pages, reading) = (gathered.units[unit.index()].len(), gathered.reading[unit.index()]);
-        let is_last = pages > 0 && reading == 0 && !self.moves.any_to_begin(unit, plane);
+        let own = &gathered.units[unit.index()];
+        let is_last = own.waiting > 0 && own.reading() == 0 && !self.moves.any_to_begin(unit, plane);
         let waiting = &mut state.board.units[unit.index()].gc.programs;
-        let closes = *waiting == 0 && (pages >= gathered.wordline || is_last);
+        let closes = *waiting == 0 && (own.waiting >= gathered.wordline || is_last);
         *waiting += u32::from(closes);
         closes
     }
 
     /// Begins the program of the pages that wait for the unit, without those that have been overwritten meanwhile; [`TxnId::NONE`] if all
     /// have been.
-    #[cold]
     pub(super) fn begin_wordline(&mut self, unit: UnitId, state: &mut State, ftl: &mut Ftl) -> TxnId {
-        let Some(gathered) = &mut self.gathered else { return TxnId::NONE };
-        let (wordline, mut waiting) = (gathered.wordline, mem::take(&mut gathered.units[unit.index()]).into_iter());
         state.board.units[unit.index()].gc.programs -= 1;
-        let (mut lead, mut last, mut transfers) = (TxnId::NONE, TxnId::NONE, Duration::ZERO);
-        let mut pages = 0;
-        while pages < wordline
-            && let Some(id) = waiting.next()
-        {
-            let txn = state.board.txn_mut(id);
-            let (plane, from, lpn, serial) = (txn.plane, Ppa(txn.ppa), txn.lpn, txn.serial);
+        let Some(gathered) = &mut self.gathered else { return TxnId::NONE };
+        let (wordline, own) = (gathered.wordline, &mut gathered.units[unit.index()]);
+        let (plane, waiting, mut pages) = (own.plane, own.waiting, mem::take(&mut own.pages));
+        let owner = self.jobs.owner(plane);
+        let stream = stream_of(owner);
+        let (mut seen, mut programming, mut first) = (0, 0, None);
+        while programming < wordline && seen < waiting {
+            let MovedPage { serial, ppa: from, lpn, retries } = pages[seen];
+            seen += 1;
             if !ftl.validity.is_valid(plane, from) {
-                state.free(id);
                 self.drop_move(serial, plane, state);
                 continue;
             }
-            let ppa = ftl.move_page(lpn, plane, from, stream_of(txn.owner));
-            (txn.ppa, txn.slc, txn.stage, txn.next) = (ppa.0, false, Stage::InService, TxnId::NONE);
-            transfers += txn.transfer;
+            let ppa = ftl.move_page(lpn, plane, from, stream);
             ftl.count_move(lpn, &mut state.board);
             ftl.entry_moved(lpn);
             state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
-            if last.is_some() {
-                state.board.txn_mut(last).next = id;
-            } else {
-                lead = id;
-            }
-            last = id;
-            pages += 1;
+            first.get_or_insert(Move { plane, from: ppa, lpn, serial, since: state.now() });
+            pages[programming] = MovedPage { serial, ppa, lpn, retries };
+            programming += 1;
         }
-        let over: Vec<TxnId> = waiting.collect();
-        if let (Some(gathered), Some(&first)) = (&mut self.gathered, over.first()) {
-            gathered.units[unit.index()] = over;
-            self.give_off(unit, state.board.txn(first).plane, state);
+        pages.drain(programming..seen);
+        if let Some(gathered) = &mut self.gathered {
+            let own = &mut gathered.units[unit.index()];
+            (own.pages, own.programming, own.waiting) = (pages, programming, waiting - seen);
         }
-        if lead.is_some() {
-            let txn = state.board.txn_mut(lead);
-            txn.transfer = transfers;
-            let (plane, stream) = (txn.plane, stream_of(txn.owner));
-            pad(plane, stream, state, ftl);
-            self.update_plane(plane, state, ftl);
+        if waiting > seen {
+            self.give_off(unit, plane, state);
         }
-        lead
+        let Some(first) = first else { return TxnId::NONE };
+        let size = (self.page_on_bus, state.board.facts.transfer_page * programming as u64);
+        let program = new_transaction(first, unit, (FlashOp::Program, owner), size, Stage::InService, state);
+        state.board.txn_mut(program).slc = false;
+        pad(plane, stream, state, ftl);
+        self.update_plane(plane, state, ftl);
+        program
     }
+
+    /// The program of a wordline has ended.
+    fn wordline_programmed(&mut self, program: TxnId, state: &mut State) {
+        let Transaction { unit, plane, .. } = *state.board.txn(program);
+        let Some(gathered) = &mut self.gathered else { return };
+        let own = &mut gathered.units[unit.index()];
+        let count = mem::take(&mut own.programming);
+        for page in own.pages.drain(..count) {
+            if state.log.on {
+                report_end(unit, page.serial, state);
+            }
+        }
+        state.free(program);
+        self.moves_ended(plane, count as u32, state);
+    }
+}
+
+/// Logs that a transaction of the command that `unit` works on has ended.
+#[cold]
+fn report_end(unit: UnitId, txn: u64, state: &mut State) {
+    let paused = state.board.units[unit.index()].command.paused;
+    state.log(|| Event::Ended { txn, end: End::Flash, paused });
 }
 
 /// Gives up the pages that are left in the wordline that was written last in `plane` for `stream`.

@@ -3,7 +3,8 @@
 //!
 //! Owns the collection jobs, the pinned blocks and, unit by unit, the waiting moves and erases. It returns the transaction that
 //! a unit begins next and never begins one itself. It must never know the scheduler or the flash's timing. A victim's valid pages
-//! become transactions one by one, when they begin: a read and then, in the same slot of the slab, a program.
+//! become transactions one by one, when they begin: a read and then, in the same slot of the slab, a program. With one-shot programs those of a row are read
+//! by one transaction, and those of a wordline programmed by one ([`gathered`]).
 
 mod gathered;
 mod moves;
@@ -18,7 +19,7 @@ use flashlane_core::event::{End, Event};
 use flashlane_core::transaction::{FlashOp, Stage};
 use flashlane_core::{Board, Duration, FlowId, Lpn, Owner, PlaneId, Ppa, Time, Transaction, TxnId, UnitId};
 use gathered::GatheredMoves;
-pub(crate) use gathered::pad;
+pub(crate) use gathered::{MovedPage, pad};
 use moves::{Move, Moves};
 use rand_pcg::Pcg64Mcg;
 pub(crate) use replay::UsedRest;
@@ -284,13 +285,13 @@ impl Gc {
             let next = self.moves.next(unit);
             state.board.units[unit.index()].gc.reads -= 1;
             if ftl.validity.is_valid(next.plane, next.from) {
+                if self.gathered.is_some() {
+                    return self.begin_row(unit, next, state, ftl);
+                }
                 let size = (self.page_on_bus, state.board.facts.transfer_page);
                 let owner = self.jobs.owner(next.plane);
                 let read = new_transaction(next, unit, (FlashOp::Read, owner), size, Stage::InService, state);
                 state.board.txn_mut(read).retries = ftl.retry_steps(next.lpn);
-                if self.gathered.is_some() {
-                    self.read_row(unit, read, state, ftl);
-                }
                 return read;
             }
             self.drop_move(next.serial, next.plane, state);
@@ -346,14 +347,14 @@ impl Gc {
 
     // Transactions that ended.
 
-    /// A transaction of garbage collection has ended on the flash.
+    /// A transaction of garbage collection has ended on the flash, which is not one of several pages ([`Gc::pages_ended`]).
     pub(crate) fn ended(&mut self, id: TxnId, state: &mut State, ftl: &mut Ftl) {
         let Transaction { op, plane, ppa, .. } = *state.board.txn(id);
         match op {
             FlashOp::Read => self.page_read(id, state),
             FlashOp::Program => {
                 state.free(id);
-                self.move_ended(plane, state);
+                self.moves_ended(plane, 1, state);
             }
             FlashOp::Erase => {
                 state.free(id);
@@ -374,9 +375,6 @@ impl Gc {
         if state.log.on {
             self.report_waiting(serial, FlashOp::Program, lpn, plane, state);
         }
-        if self.gathered.is_some() {
-            return self.gather(unit, plane, id, state);
-        }
         self.moves.add_program(unit, id);
         state.board.units[unit.index()].gc.programs += 1;
         mark_unless_busy(unit, state);
@@ -387,11 +385,11 @@ impl Gc {
     fn drop_move(&mut self, txn: u64, plane: PlaneId, state: &mut State) {
         self.stale_moves += 1;
         state.log(|| Event::Ended { txn, end: End::Stale, paused: Duration::ZERO });
-        self.move_ended(plane, state);
+        self.moves_ended(plane, 1, state);
     }
 
-    fn move_ended(&mut self, plane: PlaneId, state: &mut State) {
-        if let Some(block) = self.jobs.move_ended(plane) {
+    fn moves_ended(&mut self, plane: PlaneId, count: u32, state: &mut State) {
+        if let Some(block) = self.jobs.moves_ended(plane, count) {
             self.queue_erase(plane, block, state);
         }
     }

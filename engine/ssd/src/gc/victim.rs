@@ -128,10 +128,10 @@ impl Jobs {
         self.planes[plane.index()].map_or(Owner::Gc, |job| job.owner)
     }
 
-    /// Counts the end of a page move of `plane`'s job. Returns the block to erase if it was the last.
-    pub(super) fn move_ended(&mut self, plane: PlaneId) -> Option<u32> {
+    /// Counts the end of `count` page moves of `plane`'s job. Returns the block to erase if there are no others.
+    pub(super) fn moves_ended(&mut self, plane: PlaneId, count: u32) -> Option<u32> {
         let job = self.planes[plane.index()].as_mut().expect("a move belongs to a job");
-        job.moves_left -= 1;
+        job.moves_left -= count;
         (job.moves_left == 0).then_some(job.block)
     }
 

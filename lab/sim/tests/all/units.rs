@@ -1,6 +1,7 @@
 //! Units of the map below a page, rows and superblocks (model 0.16): exact scenes, and rows of one page beside wordlines.
 
 mod cached;
+mod moved;
 mod parts;
 
 use crate::closed_form::amplification_beside_greedy;
