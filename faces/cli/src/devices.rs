@@ -1,6 +1,6 @@
 //! `flashlane devices`: the shipped devices, as a list or one in full.
 
-use flashlane_scenario::{DEFAULT_PRESET, PRESETS, Preset};
+use flashlane_scenario::{DEFAULT_PRESET, PRESETS, Preset, is_device_file};
 
 use crate::fail::Failure;
 use crate::text::print;
@@ -8,6 +8,10 @@ use crate::text::print;
 /// Lists the presets, or prints the one called `name` (or `defaults`, the values that presets do not give).
 pub fn show(name: Option<&str>) -> Result<(), Failure> {
     let Some(name) = name else { return print(&list()) };
+    if is_device_file(name) {
+        let legal = "is the path of a file; legal is the name of a preset. `flashlane check SCENARIO --device FILE` checks a device file";
+        return Err(Failure::Input(format!("device {name:?}: {legal}")));
+    }
     let preset = Preset::named(name).map_err(|near| {
         let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
         let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();

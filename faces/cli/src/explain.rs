@@ -38,7 +38,7 @@ pub fn act(workload: &Workload, scheduler: Option<&str>, which: &Which, beside: 
     let one = under(&scenario, choice);
     let prepared = prepare(&one)?;
     memory::check(&prepared)?;
-    let notes: String = plan::remarks(&scenario);
+    let notes: String = plan::remarks(&scenario) + &plan::not_measured(&scenario)?;
     let notes = notes + &prepared.notes().iter().map(|note| format!("record: {}\n", escaped(note))).collect::<String>();
     drop(prepared);
     let requests = match which {

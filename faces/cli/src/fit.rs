@@ -1,7 +1,7 @@
 //! `flashlane fit`: jobs that measure a drive, and a device that behaves like it.
 
 use flashlane_fit::{Effort, FitError, JobFile, Probes, Requests, WriteJobFile};
-use flashlane_outputs::{Existing, Inputs, OutFile};
+use flashlane_outputs::{Existing, Inputs, OutFile, shown};
 use flashlane_scenario::Scenario;
 
 use crate::args::FitArgs;
@@ -35,7 +35,7 @@ pub fn act(args: &FitArgs) -> Result<(), Failure> {
         return print_as_it_is(&WriteJobFile { size, engine: engine() }.text());
     }
     if let Some(path) = &args.probe {
-        return print_json(&flashlane_fit::probe(&Scenario::load(path)?, Requests::FULL)?);
+        return print_json(&flashlane_fit::probe(&Scenario::load(path)?, args.size, Requests::FULL)?);
     }
     let mut inputs = Inputs::default();
     args.results.iter().for_each(|path| inputs.add("results", path));
@@ -60,6 +60,7 @@ pub fn act(args: &FitArgs) -> Result<(), Failure> {
     let answer = progress::of_fit(|progress| flashlane_fit::fit(&probes, Effort::FULL, progress))?;
     print(&answer.text())?;
     let device = answer.device.map_err(Failure::Input)?;
-    out.map_or(Ok(()), |file| file.write_whole(device.as_bytes()))?;
-    Ok(())
+    let Some((file, path)) = out.zip(args.out.as_ref()) else { return Ok(()) };
+    file.write_whole(device.as_bytes())?;
+    print(&format!("device: {}\n", shown::path(path)))
 }

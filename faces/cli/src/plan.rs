@@ -118,6 +118,17 @@ pub fn remarks(scenario: &Scenario) -> String {
     scenario.remarks().iter().map(line).collect()
 }
 
+/// What was not measured when the device was fitted, a line; empty where nothing is said. Results of runs say it of what they do.
+pub fn not_measured(scenario: &Scenario) -> Result<String, Failure> {
+    let uses = scenario.fitted()?.not_measured();
+    let uses: Vec<&str> = uses.iter().filter(|(_, is_unknown)| *is_unknown).map(|(what, _)| *what).collect();
+    if uses.is_empty() {
+        return Ok(String::new());
+    }
+    let (device, uses) = (escaped(scenario.device_name()), uses.join(", "));
+    Ok(format!("{device}: {uses} were not measured when this device was fitted: their figures are a guess\n"))
+}
+
 /// Runs `flashlane check`.
 pub fn check(args: &Workload) -> Result<(), Failure> {
     let scenario = scenario(args)?;
@@ -145,6 +156,7 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
     text.push_str(&memory::describe(&scenario)?);
     text.push('\n');
     text.push_str(&remarks(&scenario));
+    text.push_str(&not_measured(&scenario)?);
     for sentence in scenario.keys_without_effect()? {
         text.push_str(&format!("Warning: {}\n", escaped(&sentence)));
     }

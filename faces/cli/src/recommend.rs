@@ -23,6 +23,7 @@ pub fn act(args: &RecommendArgs) -> Result<(), Failure> {
     }
     let scenario = plan::scenario(&args.workload)?;
     plan::seeds_are_unused(&scenario, "recommend");
+    let not_measured = plan::not_measured(&scenario)?;
     let limits = Limits {
         p99_ns: args.p99,
         flush_p99_ns: args.flush_p99,
@@ -47,9 +48,12 @@ pub fn act(args: &RecommendArgs) -> Result<(), Failure> {
         report.map_or(Ok(()), |(file, _)| file.write_whole(recommendation_page::html(&made, &command).as_bytes()));
     // The answer is printed even if its page cannot be written.
     if args.json {
+        if !not_measured.is_empty() {
+            note(not_measured.trim_end());
+        }
         print_json(&made.to_json())
     } else {
-        print(&(plan::remarks(&scenario) + &recommendation_text::render(&made)))
+        print(&(plan::remarks(&scenario) + &not_measured + &recommendation_text::render(&made)))
     }?;
     Ok(written?)
 }

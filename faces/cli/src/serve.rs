@@ -55,6 +55,7 @@ mod linux {
     pub(super) fn act(args: &ServeArgs) -> Result<(), Failure> {
         let mut scenario = plan::scenario(&args.workload)?;
         plan::seeds_are_unused(&scenario, "serve");
+        let not_measured = plan::not_measured(&scenario)?;
         let own = scenario.schedulers()?;
         if let Some(name) = &args.scheduler {
             let choice = chosen(&args.workload, &scenario, "--scheduler", &[name])?;
@@ -69,7 +70,7 @@ mod linux {
             drive.flows.iter().map(|flow| (flow.name.clone(), flow.range.length)).collect();
         let options = options(args, state);
         let (ready, stop) = flashlane_serve::open(drive, &options, &signals::ending()).map_err(Failure::Input)?;
-        let head = plan::remarks(&scenario) + &head;
+        let head = plan::remarks(&scenario) + &not_measured + &head;
         print(&format!("{head}{}Ctrl-C ends it.\n", places(&exports, &ready, args)))?;
         if args.realtime
             && let Err(why) = ready.ask_for_real_time()

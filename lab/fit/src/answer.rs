@@ -1,5 +1,7 @@
 //! The answer: the device, the table in which held-out points judge it, and for which uses it is.
 
+use flashlane_outputs::shown;
+
 use crate::device_file;
 use crate::doubts::{self, Sorted};
 use crate::error::FitError;
@@ -143,7 +145,8 @@ fn sentences(rows: &[Judged], sorted: &Sorted<'_>) -> Vec<String> {
             part("p99", worst(&mut of.iter().filter_map(|row| row.error(990_000)))),
             part("p99.9", worst(&mut of.iter().filter_map(|row| row.error(999_000)))),
         ];
-        sentences.push(format!("{what}: {} ({} held-out jobs)", parts.join(", "), of.len()));
+        let jobs = shown::counted(of.len(), "held-out job");
+        sentences.push(format!("{what}: {} ({jobs})", parts.join(", ")));
     }
     sentences.push(match sorted.repetition {
         Some(off) => format!("repetitions of a job differ by up to {:.1} %", 100.0 * off),
@@ -158,7 +161,7 @@ impl Answer {
     /// The table and all that is to be said, as text.
     pub fn text(&self) -> String {
         let rows: Vec<Row> = self.rows.iter().map(row).collect();
-        let mut text = render(&rows);
+        let mut text = render("job", &rows);
         for remark in &self.remarks {
             text += &format!("\nwarning: {remark}");
         }

@@ -17,7 +17,9 @@ const MOST_LINES: usize = 100_000;
 pub fn read(file: &str, text: &str) -> Result<Vec<Point>, FitError> {
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
     let (_, head) = lines.next().ok_or_else(|| FitError::at(file, "is empty"))?;
-    let columns: Vec<&str> = head.split(',').map(str::trim).collect();
+    // Spreadsheets of many countries separate columns by semicolons, and write decimals with a comma.
+    let separator = if head.contains(';') { ';' } else { ',' };
+    let columns: Vec<&str> = head.split(separator).map(str::trim).collect();
     for needed in NEEDED.split(',') {
         if !columns.contains(&needed) {
             let message = format!("no column {needed}; needed are {NEEDED}, and p50_us, p99_us and others if known");
@@ -31,12 +33,12 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Point>, FitError> {
             .count()
             > 1
         {
-            return Err(FitError::at(file, format!("{}: a column that stands there twice", shown::escaped(column))));
+            return Err(FitError::at(file, format!("{}: a column that stands there twice", shown::short(column))));
         }
         let known = NEEDED.split(',').chain(["name", "numjobs", "cpu_percent", "size_bytes"]);
         if known.into_iter().all(|known| known != *column) && rank(column).is_none() {
             let message = "no such column; legal are name, numjobs, cpu_percent, size_bytes, percentiles (p99_us)";
-            return Err(FitError::at(file, format!("{}: {message}, {NEEDED}", shown::escaped(column))));
+            return Err(FitError::at(file, format!("{}: {message}, {NEEDED}", shown::short(column))));
         }
     }
     let mut points = Vec::new();
@@ -45,7 +47,8 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Point>, FitError> {
             return Err(FitError::at(file, format!("over {MOST_LINES} lines")));
         }
         let place = format!("{file}:{}", index + 1);
-        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+        let line = if separator == ';' { line.replace(',', ".") } else { line.to_owned() };
+        let cells: Vec<&str> = line.split(separator).map(str::trim).collect();
         if cells.len() != columns.len() {
             return Err(FitError::at(&place, format!("{} cells for {} columns", cells.len(), columns.len())));
         }
@@ -66,7 +69,7 @@ fn rank(column: &str) -> Option<u32> {
 fn point(file: &str, place: &str, columns: &[&str], cells: &[&str]) -> Result<Point, FitError> {
     let cell = |name: &str| columns.iter().position(|column| *column == name).map(|at| cells[at]);
     let fault = |name: &str, legal: &str| {
-        let value = shown::escaped(cell(name).unwrap_or_default());
+        let value = shown::short(cell(name).unwrap_or_default());
         FitError::at(place, format!("{name} = {value}: expected {legal}"))
     };
     let above_zero = |name: &str| {
@@ -100,7 +103,7 @@ fn point(file: &str, place: &str, columns: &[&str], cells: &[&str]) -> Result<Po
     let size = optional("size_bytes").map(|text| text.parse().map_err(|_| fault("size_bytes", "bytes")));
     Ok(Point {
         file: file.into(),
-        name: optional("name").map_or_else(|| place.to_owned(), str::to_owned),
+        name: optional("name").map_or_else(|| place.to_owned(), shown::short),
         kind,
         access,
         bytes: bytes.ok_or_else(|| fault("bs", "a size, such as 4k"))?,
@@ -137,6 +140,12 @@ mod tests {
             let error = read("a.csv", &text.replacen(from, to, 1)).expect_err(from).to_string();
             assert!(error.starts_with(says), "{error}");
         }
+        let other = text.replace('.', ",").replace("125350,5,63,3,57,6,142,3,", "125350,5;63,3;57,6;142,3;");
+        let other = other.replace("randread,4k,8,", "randread;4k;8;").replace(
+            "rw,bs,depth,iops,mean_us,p50_us,p99_9_us,cpu_percent",
+            "rw;bs;depth;iops;mean_us;p50_us;p99_9_us;cpu_percent",
+        );
+        assert_eq!(read("a.csv", &other).expect("semicolons"), points);
         let empty = read("a.csv", text.rsplit_once("randread").expect("a line").0).expect_err("no line");
         assert_eq!(empty.to_string(), "a.csv: no line below the names of columns");
     }

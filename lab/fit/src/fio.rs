@@ -105,13 +105,13 @@ pub fn bytes(text: &str) -> Option<u64> {
 }
 
 fn point(file: &str, name: &str, global: &Map<String, Value>, threads: &[&Value]) -> Result<Point, FitError> {
-    let fault = |what: String| FitError::at(file, format!("job {}: {what}", shown::escaped(name)));
+    let fault = |what: String| FitError::at(file, format!("job {}: {what}", shown::short(name)));
     let job = threads[0];
     let options = Options::of(global, job);
     let said = |names: &[&str]| options.get(names);
     let rw = said(&["rw", "readwrite"]).unwrap_or_else(|| "read".into());
     let (kind, access) = pattern(&rw, said(&["random_distribution"]).as_deref())
-        .ok_or_else(|| fault(format!("rw = {rw}: not a way of fio to read or write")))?;
+        .ok_or_else(|| fault(format!("rw = {}: not a way of fio to read or write", shown::short(&rw))))?;
     let side = if kind == Kind::Writes { "write" } else { "read" };
     let sides: Vec<&Value> = threads.iter().filter_map(|thread| thread.get(side)).collect();
     let counts: Vec<f64> = sides.iter().map(|side| count(side)).collect();
@@ -122,12 +122,14 @@ fn point(file: &str, name: &str, global: &Map<String, Value>, threads: &[&Value]
     }
     let size = said(&["bs", "blocksize"]).unwrap_or_else(|| "4k".into());
     let first = size.split([',', ':']).next().unwrap_or_default();
-    let bytes_of = bytes(first).filter(|&bytes| bytes > 0).ok_or_else(|| fault(format!("bs = {size}: not a size")))?;
+    let bytes_of = bytes(first)
+        .filter(|&bytes| bytes > 0)
+        .ok_or_else(|| fault(format!("bs = {}: not a size", shown::short(&size))))?;
     let number = |key: &str, default: u32| match said(&[key]) {
         None => Ok(default),
         Some(text) => match text.parse() {
             Ok(number @ 1..=65_536) => Ok(number),
-            _ => Err(fault(format!("{key} = {text}: expected 1 to 65536"))),
+            _ => Err(fault(format!("{key} = {}: expected 1 to 65536", shown::short(&text)))),
         },
     };
     let engine = said(&["ioengine"]).unwrap_or_default();
@@ -145,7 +147,7 @@ fn point(file: &str, name: &str, global: &Map<String, Value>, threads: &[&Value]
     }
     Ok(Point {
         file: file.into(),
-        name: name.into(),
+        name: shown::short(name),
         kind,
         access,
         bytes: bytes_of,
@@ -181,9 +183,9 @@ fn pattern(rw: &str, distribution: Option<&str>) -> Option<(Kind, Access)> {
 /// What makes it another load than a closed loop of requests of one size.
 fn apart(options: &Options<'_>, size: &str) -> Option<String> {
     let keys = ["rate_iops", "rate", "thinktime", "bssplit", "bsrange", "latency_target", "rate_process"];
-    let key = keys.into_iter().find_map(|key| Some(format!("{key} = {}", options.get(&[key])?)));
+    let key = keys.into_iter().find_map(|key| Some(format!("{key} = {}", shown::short(&options.get(&[key])?))));
     let buffered = || options.get(&["direct"]).filter(|direct| direct == "0").map(|_| "direct = 0".to_owned());
-    let sizes = || size.contains([',', ':']).then(|| format!("bs = {size}"));
+    let sizes = || size.contains([',', ':']).then(|| format!("bs = {}", shown::short(size)));
     key.or_else(buffered).or_else(sizes)
 }
 
@@ -194,7 +196,8 @@ fn count(side: &Value) -> f64 {
     number("total_ios").or_else(by_rate).filter(|count| count.is_finite()).unwrap_or(0.0).max(0.0)
 }
 
-/// Mean and quantiles of completion latency, us, of all threads.
+/// Mean and quantiles of latency from submission to completion, us, of all threads. fio has completion and submission apart, and quantiles of the
+/// first alone; submission is the host's and much the same each time, so that its mean is added to all.
 fn latencies(sides: &[&Value], counts: &[f64]) -> Result<(f64, Vec<(u32, f64)>), String> {
     // fio 3 counts nanoseconds, fio 2 microseconds. Percentiles stand beside whichever was asked for.
     let forms = [("clat_ns", 1e3), ("lat_ns", 1e3), ("clat", 1.0), ("lat", 1.0)];
@@ -208,33 +211,42 @@ fn latencies(sides: &[&Value], counts: &[f64]) -> Result<(f64, Vec<(u32, f64)>),
     if means.len() != sides.len() {
         return Err(format!("{form} has no mean"));
     }
-    let mean: f64 = means.iter().zip(counts).map(|(mean, count)| mean * count).sum::<f64>() / all / unit;
+    let of_all = |means: &[f64]| means.iter().zip(counts).map(|(mean, count)| mean * count).sum::<f64>() / all / unit;
+    let mean = of_all(&means);
     if !(mean.is_finite() && mean > 0.0) {
         return Err(format!("{form}.mean = {}: expected above 0", mean * unit));
     }
     let bins: Vec<&Map<String, Value>> = figures("bins").into_iter().filter_map(Value::as_object).collect();
-    let quantiles = if bins.len() == sides.len() && unit > 1.0 { of_bins(&bins) } else { Vec::new() };
-    let quantiles = if quantiles.is_empty() { of_percentiles(&figures("percentile"), counts) } else { quantiles };
+    let quantiles = if bins.len() == sides.len() && unit > 1.0 { of_bins(&bins)? } else { Vec::new() };
+    let quantiles = if quantiles.is_empty() { of_percentiles(&figures("percentile"), counts)? } else { quantiles };
     let quantiles = quantiles.into_iter().map(|(rank, value)| (rank, value / unit)).filter(|&(_, us)| us > 0.0);
     let mut quantiles: Vec<(u32, f64)> = quantiles.collect();
     quantiles.dedup_by_key(|&mut (rank, _)| rank);
     if quantiles.iter().zip(quantiles.iter().skip(1)).any(|(a, b)| a.1 > b.1) {
         return Err(format!("{form}: percentiles that fall"));
     }
-    Ok((mean, quantiles))
+    let submission = form.strip_prefix('c').and_then(|lat| {
+        let mean = |side: &&Value| side.get(format!("s{lat}"))?.get("mean")?.as_f64().filter(|ns| *ns > 0.0);
+        sides.iter().map(mean).collect::<Option<Vec<f64>>>()
+    });
+    let submission = submission.map_or(0.0, |means| of_all(&means));
+    quantiles.iter_mut().for_each(|(_, us)| *us += submission);
+    Ok((mean + submission, quantiles))
 }
 
 /// Quantiles of histograms that are put together.
-fn of_bins(bins: &[&Map<String, Value>]) -> Vec<(u32, f64)> {
+fn of_bins(bins: &[&Map<String, Value>]) -> Result<Vec<(u32, f64)>, String> {
     let mut together: Vec<(u64, u64)> = Vec::new();
     for (value, count) in bins.iter().flat_map(|bins| bins.iter()) {
-        let (Ok(value), Some(count)) = (value.parse(), count.as_u64()) else { return Vec::new() };
+        let (Ok(value), Some(count)) = (value.parse(), count.as_u64()) else {
+            return Err(format!("bins: {} = {count}: expected whole numbers, 0 or more", shown::short(value)));
+        };
         together.push((value, count));
     }
     together.sort_unstable();
     let all: u128 = together.iter().map(|&(_, count)| u128::from(count)).sum();
     if all == 0 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let (mut below, mut at) = (0, together.iter());
     let mut value = 0;
@@ -246,26 +258,35 @@ fn of_bins(bins: &[&Map<String, Value>]) -> Vec<(u32, f64)> {
         }
         (rank, value as f64)
     };
-    RANKS.into_iter().map(quantile).collect()
+    Ok(RANKS.into_iter().map(quantile).collect())
 }
 
 /// Quantiles of threads by their percentiles: the mean of each over the threads, by their counts.
-fn of_percentiles(figures: &[&Value], counts: &[f64]) -> Vec<(u32, f64)> {
-    let Some(first) = figures.first().and_then(|figure| figure.as_object()) else { return Vec::new() };
-    if figures.len() != counts.len() {
-        return Vec::new();
-    }
+fn of_percentiles(figures: &[&Value], counts: &[f64]) -> Result<Vec<(u32, f64)>, String> {
+    let first = figures.first().and_then(|figure| figure.as_object());
+    let Some(first) = first.filter(|_| figures.len() == counts.len()) else { return Ok(Vec::new()) };
     let all: f64 = counts.iter().sum();
-    let of_all = |percent: &String| {
-        let values = figures.iter().zip(counts).map(|(f, count)| Some(f.get(percent)?.as_f64()? * count));
-        let value = values.sum::<Option<f64>>()? / all;
-        let rank = percent.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent))?;
+    let mut quantiles = Vec::new();
+    for percent in first.keys() {
+        let Some(rank) = percent.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent)) else {
+            continue;
+        };
+        let mut sum = 0.0;
+        for (figure, count) in figures.iter().zip(counts) {
+            let value = figure.get(percent).unwrap_or(&Value::Null);
+            let number = value.as_f64().filter(|value| *value >= 0.0);
+            let number = number.ok_or_else(|| {
+                format!("percentile {percent} = {}: expected a number, 0 or more", shown::short(&value.to_string()))
+            })?;
+            sum += number * count;
+        }
         // fio 2 has percentiles of 0 beyond those that it was asked for.
-        (value > 0.0 && rank > 0.0).then_some(((rank * 1e4).round() as u32, value))
-    };
-    let mut quantiles: Vec<(u32, f64)> = first.keys().filter_map(of_all).collect();
+        if sum > 0.0 && rank > 0.0 {
+            quantiles.push(((rank * 1e4).round() as u32, sum / all));
+        }
+    }
     quantiles.sort_by_key(|&(rank, _)| rank);
-    quantiles
+    Ok(quantiles)
 }
 
 #[cfg(test)]
@@ -301,8 +322,8 @@ mod tests {
         let at = |rank| point.exactly(rank);
         assert_eq!([at(500_000), at(600_000), at(999_000)], [50.432, 90.624, 100.864].map(Some));
         let old = read("b.json", FIO_2).expect("fio 2");
-        assert_eq!((old[0].mean_us, old[0].depth, old[0].core_percent), (95.5, 4, None));
-        assert_eq!(old[0].quantiles, [(10_000, 81.0), (500_000, 92.0), (990_000, 201.0)]);
+        assert_eq!((old[0].mean_us, old[0].depth, old[0].core_percent), (98.5, 4, None), "with 3 us of submission");
+        assert_eq!(old[0].quantiles, [(10_000, 84.0), (500_000, 95.0), (990_000, 204.0)]);
         let synchronous = FIO_2.replace("\"bs\"", "\"ioengine\": \"psync\", \"bs\"");
         assert_eq!(read("b.json", &synchronous).expect("fio 2")[0].depth, 1, "whatever its iodepth says");
     }
@@ -342,11 +363,16 @@ mod tests {
             ("randread", "randwalk", "rw = randwalk: not a way of fio to read or write"),
             ("\"clat\"", "\"flat\"", "no completion latencies"),
             ("201", "20", "clat: percentiles that fall"),
+            ("201", "-201", "percentile 99.000000 = -201: expected a number, 0 or more"),
             ("95.5", "-1", "clat.mean = -1: expected above 0"),
         ] {
             let error = read("b.json", &FIO_2.replace(from, to)).expect_err(to).to_string();
             assert!(error.starts_with(&format!("b.json: job b: {says}")), "{error}");
         }
+        let error = read("a.json", &FIO_3.replace("\"90624\"", "\"-5\"")).expect_err("a bin below 0").to_string();
+        assert_eq!(error, "a.json: job a: bins: -5 = 1: expected whole numbers, 0 or more");
+        let error = read("b.json", &FIO_2.replace("8k", &"8q".repeat(100))).expect_err("a long value").to_string();
+        assert!(error.ends_with("8q8q... (200 characters): not a size"), "{error}");
         let long = " ".repeat(LONGEST + 1);
         assert!(read("b.json", &long).expect_err("long").to_string().contains("have at most"));
     }

@@ -24,15 +24,18 @@ impl Requests {
     pub const FULL: Requests = Requests(60_000);
 }
 
-/// fio's JSON of the standard jobs on the device of `scenario`, under its first scheduler. Its flows do not matter.
+/// fio's JSON of the standard jobs on the first `size` bytes of the device of `scenario`, by default on all, under its first scheduler. Its flows do
+/// not matter.
 ///
 /// # Errors
 /// A scenario without a device that can be built, or a run that fails.
-pub fn probe(scenario: &Scenario, requests: Requests) -> Result<String, FitError> {
+pub fn probe(scenario: &Scenario, size: Option<u64>, requests: Requests) -> Result<String, FitError> {
     let input = |error: flashlane_scenario::ScenarioError| FitError::Input(error.to_string());
     let config = scenario.device_config().map_err(input)?;
-    let size = u64::from(config.ftl.logical_pages) * u64::from(config.geometry.page_bytes);
-    let jobs = standard(size).into_par_iter().map(|job| run(scenario, &job, size, requests.0));
+    let all = u64::from(config.ftl.logical_pages) * u64::from(config.geometry.page_bytes);
+    let size = size.map_or(all, |size| size.min(all));
+    let limit = (size < all).then_some(size);
+    let jobs = standard(size).into_par_iter().map(|job| run(scenario, &job, (size, limit), requests.0));
     let jobs: Vec<Value> = jobs.collect::<Result<_, _>>()?;
     let document = json!({
         "fio version": "fio-3.33",
@@ -42,11 +45,12 @@ pub fn probe(scenario: &Scenario, requests: Requests) -> Result<String, FitError
     Ok(format!("{document:#}\n"))
 }
 
-fn run(scenario: &Scenario, job: &Job, size: u64, requests: u64) -> Result<Value, FitError> {
+/// A job on the first `size` bytes, which are not all if there is a `limit`.
+fn run(scenario: &Scenario, job: &Job, (size, limit): (u64, Option<u64>), requests: u64) -> Result<Value, FitError> {
     // How many threads share the depth is of no matter to the drive.
     let (bytes, depth) = (job.bytes, u64::from(job.depth));
     let access = job.zipf.map_or(Access::Random, Access::Zipf);
-    let span = job.span.map(|span| span.min(size) / bytes * bytes);
+    let span = job.span.or(limit).map(|span| span.min(size) / bytes * bytes);
     let flow = flow(access, [bytes, depth, requests_of(depth, bytes, requests)], span);
     let fault = |message: String| FitError::Input(format!("job {}: {message}", job.name));
     let load = play::scenario("scheduler = \"fcfs\"", 2 * depth, &flow).map_err(fault)?;

@@ -39,10 +39,11 @@ pub fn text_of(path: &Path, longest: u64, why: &str) -> Result<String, FitError>
 /// # Errors
 /// As [`read`].
 pub fn points(file: &str, text: &str) -> Result<Vec<Point>, FitError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default();
     // Remarks of fio and of what ran it may be before its results.
     let has_object = text.lines().any(|line| line.starts_with('{'));
-    let is_table = !has_object && first.contains(',') && !first.contains(['{', '}', '"']);
+    let is_table = !has_object && first.contains([',', ';']) && !first.contains(['{', '}', '"']);
     if is_table && !first.starts_with("fio") { csv::read(file, text) } else { fio::read(file, text) }
 }
 

@@ -96,7 +96,7 @@ pub fn search(
     let all = names.len() * CHIPS.len() * effort.each + effort.best;
     let mut coarse = Search { points: &small, requests: effort.requests, made: 0, all, progress, tried: Vec::new() };
     let mut best: Option<(Base, Vec<Tried>)> = None;
-    for name in names {
+    for name in &names {
         let base = Base::named(name)?;
         coarse.tried.clear();
         for chips in CHIPS.into_iter().filter(|&chips| can_serve(&base, chips, points)) {
@@ -107,7 +107,12 @@ pub fn search(
             best = Some((base, coarse.tried.clone()));
         }
     }
-    let (base, tried) = best.ok_or_else(|| FitError::Input("no device of these presets can be built".into()))?;
+    let (base, tried) = best.ok_or_else(|| {
+        FitError::Input(format!(
+            "no device of {} can serve these points; --preset names another to start from",
+            names.join(", ")
+        ))
+    })?;
     let mut fine =
         Search { points, requests: 3 * effort.requests, made: coarse.made, all, progress, tried: Vec::new() };
     for from in best_by_chips(&tried).into_iter().take(STARTS) {

@@ -32,17 +32,17 @@ impl Kind {
 #[derive(Debug)]
 pub struct Row {
     kind: Kind,
-    /// Device, load, whether devices are fitted to it or judged by it, and what is measured: as a line of the table begins.
+    /// Device or job, load, whether devices are fitted to it or judged by it, and what is measured: as a line of the table begins.
     begin: String,
     /// What was measured, and what came out; NaN if it was not measured.
     cells: Vec<[f64; 2]>,
 }
 
 impl Row {
-    /// A row of these `labels` (device, load, what is measured) and cells of what was measured and what came out.
+    /// A row of these `labels` (device or job, load, what is measured) and cells of what was measured and what came out.
     pub fn new(kind: Kind, labels: [&str; 3], is_fitted: bool, cells: Vec<[f64; 2]>) -> Row {
-        let [device, load, what] = labels;
-        let begin = format!("| {device} | {load} | {} | {what} |", if is_fitted { "fit" } else { "judge" });
+        let [first, load, what] = labels;
+        let begin = format!("| {first} | {load} | {} | {what} |", if is_fitted { "fit" } else { "judge" });
         Row { kind, begin, cells }
     }
 
@@ -71,15 +71,15 @@ fn number(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The table of `rows`.
-pub fn render(rows: &[Row]) -> String {
+/// The table of `rows`, whose first label is called `first`.
+pub fn render(first: &str, rows: &[Row]) -> String {
     let mut text = String::from("Each cell: measured, modelled, difference.\n");
     for kind in Kind::ALL {
         let mut rows = rows.iter().filter(|row| row.kind == kind).peekable();
         if rows.peek().is_some() {
             let columns = kind.columns();
             let (heads, line) = (columns.join(" | "), "---:|".repeat(columns.len()));
-            write!(text, "\n| device | load | for | of | {heads} |\n|---|---|---|---|{line}\n")
+            write!(text, "\n| {first} | load | for | of | {heads} |\n|---|---|---|---|{line}\n")
                 .expect("a string takes all");
         }
         rows.for_each(|row| writeln!(text, "{}", row.line()).expect("a string takes all"));
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_row_further_off_than_stored_is_found() {
-        let stored = render(&[row([80.0, 0.5])]);
+        let stored = render("device", &[row([80.0, 0.5])]);
         assert!(
             stored.contains("| a drive | 10000/s | fit | reads, us | 100 80.0 -20.0 % | 0.50 0.50 +0.0 % |"),
             "{stored}"

@@ -8,6 +8,9 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
+/// The characters of a name or value that a message shows.
+const SHORT: usize = 60;
+
 /// `text` on one line: line breaks are escaped too, as `\n`.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_plain) {
@@ -22,6 +25,14 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
+}
+
+/// `text` on one line, and of a long one its first [`SHORT`] characters and how many there are.
+pub fn short(text: &str) -> String {
+    match text.char_indices().nth(SHORT) {
+        Some((end, _)) => format!("{}... ({})", escaped(&text[..end]), counted(text.chars().count(), "character")),
+        None => escaped(text).into_owned(),
+    }
 }
 
 /// Escapes a text but keeps its line breaks.

@@ -45,6 +45,14 @@ pub struct Fitted {
     pub writes: Option<Word<Measured>>,
 }
 
+impl Fitted {
+    /// Whether it says that reads, writes, and reads beside writes were not measured, with what each is called.
+    pub fn not_measured(&self) -> [(&'static str, bool); 3] {
+        let is = |word: Option<Word<Measured>>| word == Some(Word(Measured::NotMeasured));
+        [("reads", is(self.reads)), ("writes", is(self.writes)), ("reads beside writes", is(self.mixed))]
+    }
+}
+
 /// A device file: the form of a preset's file, in which nothing but the device counts.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -129,6 +137,11 @@ pub fn device_file(place: &str, text: String) -> Result<(Device, Fitted), Scenar
 pub(super) struct DeviceFiles(Mutex<BTreeMap<PathBuf, Arc<Base>>>);
 
 impl DeviceFiles {
+    /// Has `base` be what lies at `path`.
+    pub fn add(&self, path: PathBuf, base: Base) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path, Arc::new(base));
+    }
+
     /// The device that `preset` names: a shipped one, or one of a file whose path is relative to `folder`. An error about `preset` itself is
     /// placed by `origin`.
     pub fn get(&self, preset: &str, folder: &Path, origin: &Origin) -> Result<Arc<Base>, ScenarioError> {

@@ -6,6 +6,9 @@
 use std::fmt::Write as _;
 use std::io::{self, BufRead};
 
+use serde::{Deserialize, Serialize};
+
+use super::base::Fitted;
 use super::scheduler::SchedulerChoice;
 
 /// How a line of a change begins.
@@ -14,6 +17,8 @@ const CHANGE: &[u8] = b"#! ";
 /// How the lines of the head begin that say by what the record was made, and in which state the drive was.
 const BUILD: &str = "# recorded by: flashlane ";
 const STATE: &str = "# state before the first request: ";
+/// Of a drive whose device came from a file: a [`RecordedFile`] as JSON.
+const DEVICE_FILE: &str = "# device file: ";
 
 /// The most bytes of a line of a change, and the most changes of a record.
 const LINE_BYTES: usize = 64 << 10;
@@ -30,8 +35,22 @@ pub struct Recording {
     pub build: String,
     /// A hash of what determines the drive's state before the first request, and what the record says of that state.
     pub state: String,
+    /// The file that the device came from.
+    pub device_file: Option<RecordedFile>,
     /// Changes, in order of their instants.
     pub changes: Vec<RecordedChange>,
+}
+
+/// The file that a recorded drive's device came from. Its values are in the record.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedFile {
+    /// Its name without folders.
+    pub name: String,
+    /// The name, and what the served scenario had otherwise.
+    pub described: String,
+    /// What it was fitted for.
+    pub fitted: Fitted,
 }
 
 /// A change that was made while the drive was recorded.
@@ -90,18 +109,30 @@ impl Change {
 
 impl Recording {
     /// The lines of the head that say what made the record and in which state the drive was.
-    pub(super) fn about(build: &str, state: &str) -> String {
-        format!("{BUILD}{build}\n{STATE}{state}\n")
+    pub(super) fn about(build: &str, state: &str, device_file: Option<&RecordedFile>) -> String {
+        let mut lines = format!("{BUILD}{build}\n{STATE}{state}\n");
+        if let Some(file) = device_file {
+            let file = serde_json::to_string(file).expect("plain values have a JSON form");
+            let _ = writeln!(lines, "{DEVICE_FILE}{file}");
+        }
+        lines
     }
 
-    /// Takes a line of the head, if it says what made the record or in which state the drive was.
-    pub(super) fn take(&mut self, line: &str) {
+    /// Takes a line of the head, if it says what made the record, in which state the drive was, or where its device came from.
+    ///
+    /// # Errors
+    /// A device file that is not said as it should be.
+    pub(super) fn take(&mut self, line: &str) -> Result<(), String> {
         let line = line.trim_end_matches('\n');
         if let Some(build) = line.strip_prefix(BUILD) {
             build.clone_into(&mut self.build);
         } else if let Some(state) = line.strip_prefix(STATE) {
             state.clone_into(&mut self.state);
+        } else if let Some(file) = line.strip_prefix(DEVICE_FILE) {
+            let file = serde_json::from_str(file).map_err(|why| format!("`{DEVICE_FILE}`: {why}"))?;
+            self.device_file = Some(file);
         }
+        Ok(())
     }
 
     /// Reads the changes among the requests; `number` lines of the record come before them.

@@ -48,6 +48,8 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
 /// The keys in `device` that an error is about, where they are not the device's own key.
 fn others(key: &str) -> Option<&'static [&'static str]> {
     Some(match key {
+        "nand.iterations" => &["nand.iterations", "nand.program_ns"],
+        "nand.erase_iterations" => &["nand.erase_iterations", "nand.iterations", "nand.erase_ns"],
         "nand.one_shot_pages" => &["nand.one_shot_pages", "buffer.pages", "geometry.pages_per_block"],
         "geometry.slots" => {
             &["ftl.unit_bytes", "ftl.superblock", "buffer.pages", "buffer.merge_writes", "buffer.write_back"]

@@ -45,7 +45,7 @@ mixed = \"not measured\"   # reads beside writes
 writes = \"not measured\"
 ```
 
-`run` and `compare` warn of reads and writes that `[fitted]` calls not measured. `summary` and `source`, texts as presets have them, are optional.
+Every command that runs it warns of what `[fitted]` calls not measured. `summary` and `source`, texts as presets have them, are optional.
 
 ";
 

@@ -74,7 +74,7 @@ use std::sync::Arc;
 
 pub use assign::Given;
 pub use base::{Fitted, device_file, is_device_file};
-pub use changes::{Change, RecordedChange, Recording};
+pub use changes::{Change, RecordedChange, RecordedFile, Recording};
 pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Precondition};
 pub use docs::{reference, schema};
 pub use document::{Document, Hold, ResponseFrom, Run};

@@ -9,7 +9,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::changes::Recording;
+use super::base::{Base, is_device_file};
+use super::changes::{RecordedFile, Recording};
 use super::device::Device;
 use super::document::{Document, Run};
 use super::flow::{Flow, Range};
@@ -67,10 +68,35 @@ impl Scenario {
         };
         let text = toml::to_string(&document).expect("a document with text keys has a TOML form");
         let mut head = FIRST.to_owned();
-        head.push_str(&Recording::about(build, state));
+        let preset = self.document.device.preset.as_deref();
+        let device_file = preset.filter(|preset| is_device_file(preset)).map(|_| RecordedFile {
+            name: self.device_name().to_owned(),
+            described: self.device_described(),
+            fitted: base.fitted,
+        });
+        head.push_str(&Recording::about(build, state, device_file.as_ref()));
         text.lines().for_each(|line| head.push_str(&format!("{LINE}{line}\n")));
         head.push_str(LAST);
         Ok(head)
+    }
+}
+
+impl Scenario {
+    /// Has results call the device by the file that it came from. All of its values are in the record: the file is not read.
+    fn name_its_device(&mut self, file: &RecordedFile) -> Result<(), ScenarioError> {
+        let shipped = self.base()?;
+        let preset = format!("./{}", file.name);
+        let base = Base {
+            name: file.described.clone(),
+            shipped: shipped.shipped,
+            device: self.document.device.clone(),
+            protected: shipped.protected,
+            fitted: file.fitted,
+            origin: None,
+        };
+        self.devices.add(self.folder.join(&preset), base);
+        self.document.device.preset = Some(preset);
+        Ok(())
     }
 }
 
@@ -99,7 +125,9 @@ fn read(path: &Path, mut input: io::Take<impl BufRead>) -> Result<Scenario, Scen
             Some(line) => text.push_str(line),
             None if line == LAST => break,
             None if line == "#|\n" => text.push('\n'),
-            None if line.starts_with('#') && line.ends_with('\n') => recording.take(&line),
+            None if line.starts_with('#') && line.ends_with('\n') => {
+                recording.take(&line).map_err(|why| at(format!("{}:{lines}", path.display()), why))?;
+            }
             None => {
                 let message =
                     format!("the head of this record is cut off: it must end with the line `{}`", LAST.trim_end());
@@ -117,6 +145,9 @@ fn read(path: &Path, mut input: io::Take<impl BufRead>) -> Result<Scenario, Scen
     let text = toml::to_string(&document).expect("what was read has a TOML form");
     let mut scenario = Scenario::parse(&place, text)?;
     scenario.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    if let Some(file) = &recording.device_file {
+        scenario.name_its_device(file)?;
+    }
     recording.scheduler = scenario.schedulers()?[0].name();
     scenario.recording = Some(Arc::new(recording));
     Ok(scenario)

@@ -43,8 +43,8 @@ pub struct FitArgs {
     #[arg(long, conflicts_with_all = ["probe", "results"])]
     pub write_jobs: bool,
 
-    /// How much of the drive --jobs read, 32G by default; for --write-jobs the size of the drive, 1T by default
-    #[arg(long, value_name = "SIZE", requires = "files", value_parser = size)]
+    /// How much of the drive is read, 32G by default with --jobs and all with --probe; for --write-jobs the size of the drive, 1T by default
+    #[arg(long, value_name = "SIZE", conflicts_with = "results", value_parser = size)]
     pub size: Option<u64>,
 
     /// How long they take, minutes

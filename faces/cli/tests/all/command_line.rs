@@ -143,6 +143,8 @@ fn devices_lists_and_prints() {
         assert!(one.contains("[device.geometry]") && one.contains("source = "), "{name}");
     }
     assert!(good(folder.path(), &["devices", "defaults"]).contains("[device.front]"));
+    let message = bad(folder.path(), &["devices", "./my.toml"]);
+    assert!(message.contains("is the path of a file; legal is the name of a preset"), "{message}");
     let message = bad(folder.path(), &["devices", "flin"]);
     assert!(message.starts_with("device \"flin\": no such device; there are slacker-asplos17, "), "{message}");
     assert!(message.ends_with("; did you mean \"flin-isca18\"?"), "{message}");

@@ -241,15 +241,26 @@ fn a_device_may_come_from_a_file() {
     assert!(option == own && own == both && own.1 == "my.toml", "{option:?} {own:?} {both:?}");
     for command in ["run", "compare"] {
         let said = good(&folder, &[command, "sub/s.toml"]);
-        let warned = "my.toml: warning: writes, reads beside writes were not measured when this device was fitted";
+        let warned = "arning: writes, reads beside writes were not measured when this device was fitted: their figures";
         assert!(said.contains(warned), "{command}: {said}");
+    }
+    let made = good(&folder, &["run", "sub/s.toml", "--format", "json"]);
+    let made: serde_json::Value = serde_json::from_str(&made).expect("JSON");
+    assert_eq!(made["made_by"]["not_measured"], serde_json::json!(["writes", "reads beside writes"]));
+    let line = "my.toml: writes, reads beside writes were not measured when this device was fitted: their figures";
+    for words in
+        [&["check", "sub/s.toml"][..], &["explain", "sub/s.toml", "--request", "0"], &["recommend", "sub/s.toml"]]
+    {
+        let said = good(&folder, words);
+        assert!(said.contains(line), "{words:?}: {said}");
     }
     let checked = good(&folder, &["check", "sub/s.toml"]);
     assert!(checked.contains("device      my.toml: 32 units"), "{checked}");
 
     let sweep = "[sweep]\ndevice.preset = [\"../my.toml\", \"unit-cycle\"]\n";
     write(&folder, "sub/sweep.toml", &format!("device = \"../my.toml\"\n[[flow]]\ntrace = \"a.csv\"\n{sweep}"));
-    good(&folder, &["sweep", "sub/sweep.toml", "--out", "made"]);
+    let said = good(&folder, &["sweep", "sub/sweep.toml", "--out", "made"]);
+    assert_eq!(said.matches(line).count(), 1, "{said}");
 
     write(&folder, "bad.toml", &device.replace("= 20", "= -20"));
     let message = bad_line(&folder, &["compare", "sub/s.toml", "--device", "bad.toml"]);

@@ -35,7 +35,7 @@ fn hidden(seed: u64) -> Scenario {
 fn errors(seeds: std::ops::Range<u64>, effort: Effort, requests: Requests) -> [Vec<f64>; 2] {
     let (mut means, mut tails) = (Vec::new(), Vec::new());
     for seed in seeds {
-        let told = probe(&hidden(seed), requests).expect("a probe");
+        let told = probe(&hidden(seed), None, requests).expect("a probe");
         let points = points("probe.json", &told).expect("what fio would tell");
         let answer =
             fit(&Probes { points: &points, preset: None, amplification: None }, effort, &|_| ()).expect("a drive");
@@ -66,15 +66,17 @@ fn a_hidden_drive_is_predicted_from_its_probe() {
 #[test]
 fn a_probe_has_the_same_bytes_every_time_and_one_of_a_fresh_drive_is_refused() {
     let scenario = hidden(3);
-    let told = probe(&scenario, Requests(500)).expect("a probe");
-    assert!(told == probe(&scenario, Requests(500)).expect("a probe"));
+    let told = probe(&scenario, None, Requests(500)).expect("a probe");
+    assert!(told == probe(&scenario, None, Requests(500)).expect("a probe"));
+    let part = probe(&scenario, Some(1 << 30), Requests(500)).expect("a probe");
+    assert!(part != told && part.contains("\"size\": \"1073741824\""), "{part}");
     let fresh = Scenario::parse(
         "fresh",
         "[device]\npreset = \"modern-tlc\"\nprecondition.state = \"fresh\"\n[[flow]]\nname = \"x\"\n\
          synthetic = { requests = 1, arrivals = \"closed-loop\" }\n"
             .into(),
     );
-    let told = probe(&fresh.expect("a scenario"), Requests(500)).expect("a probe");
+    let told = probe(&fresh.expect("a scenario"), None, Requests(500)).expect("a probe");
     let points = points("p.json", &told).expect("told");
     let probes = Probes { points: &points, preset: None, amplification: None };
     let error = fit(&probes, Effort::SHORT, &|_| ()).expect_err("no flash is read");

@@ -65,6 +65,7 @@ pub(super) fn made_by() -> MadeBy {
         device: "flin-isca18".into(),
         drive_state: "steady".into(),
         without_effect: Vec::new(),
+        not_measured: Vec::new(),
     }
 }
 

@@ -75,6 +75,9 @@ pub struct MadeBy {
     /// Keys that the scenario gives to no effect, because it also switches them off: a sentence for each reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_effect: Vec<String>,
+    /// What the runs do, of `reads`, `writes` and `reads beside writes`, that was not measured when the device was fitted (docs/fit.md).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_measured: Vec<String>,
 }
 
 impl MadeBy {

@@ -71,15 +71,21 @@ fn keys_of_the_scenario_lie_over_those_of_the_file() {
 #[test]
 fn a_record_has_the_whole_device() {
     for preset in &PRESETS[..3] {
-        let (head, own) = beside(&[("d.toml", preset.text)], "device = \"d.toml\"", |_, scenario| {
+        let text = format!("{}\n[fitted]\nwrites = \"bounded\"\n", preset.text);
+        let (head, own) = beside(&[("d.toml", &text)], "device = \"d.toml\"", |_, scenario| {
             let own = format!("{:?}", scenario.device_config().expect("a device"));
             (scenario.recording_head("a build", "").expect("a head"), own)
         });
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("served.record");
-        fs::write(&path, head).expect("written");
+        fs::write(&path, &head).expect("written");
         let again = Scenario::load(&path).expect("a record");
         assert_eq!(format!("{:?}", again.device_config().expect("a device")), own);
+        assert_eq!((again.device_name(), &*again.device_described()), ("d.toml", "d.toml"));
+        assert_eq!(again.fitted().map(|fitted| fitted.writes), Ok(Some(Word(Measured::Bounded))));
+        fs::write(&path, head.replace("\"bounded\"", "\"yes\"")).expect("written");
+        let message = Scenario::load(&path).expect_err("no such word").to_string();
+        assert!(message.contains("served.record:4: `# device file: `: unknown variant `yes`"), "{message}");
     }
 }
 
@@ -128,4 +134,11 @@ fn an_error_names_the_file_the_key_and_the_value() {
     );
     let error = refused(file, "device.preset = \"./\"");
     assert!(error.starts_with("s.toml:1:17: device.preset = \"./\": is a folder; legal is a device file"), "{error}");
+    // What makes a preset's value illegal is at fault.
+    let file = "[device]\npreset = \"modern-tlc\"\n";
+    let error = refused(file, "device = { preset = \"d.toml\", nand.erase_ns = 7 }");
+    assert!(
+        error.starts_with("s.toml:1:47: device.nand.erase_ns = 7: device.nand.erase_iterations = 20: must be 1 to 7"),
+        "{error}"
+    );
 }

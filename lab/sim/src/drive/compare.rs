@@ -16,7 +16,7 @@ use crate::run::simulation::Outcome;
 use flashlane_outputs::shown::{self, counted};
 use flashlane_report::metrics::{Activity, FlowMetrics};
 use flashlane_report::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
-use flashlane_scenario::{FlowPlan, FlowSource, Measured, Scenario, Word};
+use flashlane_scenario::{FlowPlan, FlowSource, Scenario};
 use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::config::Precondition;
 
@@ -136,8 +136,8 @@ pub(crate) fn compare_counted(
         let result = result.with_blocks_never_folded(prepared.config.blocks_never_folded());
         results.push(result.with_host(shared.host.as_ref().map(HostOutcome::figures)));
     }
-    remarks.extend(not_measured(scenario, &results)?);
-    let mut summary = Summary::new(made_by(scenario, prepared)?, infos, results, Vec::new());
+    let made_by = MadeBy { not_measured: not_measured(scenario, &results)?, ..made_by(scenario, prepared)? };
+    let mut summary = Summary::new(made_by, infos, results, Vec::new());
     let of_run = |index: usize| tasks.iter().position(|t| t.alone.is_none() && t.scheduler == index);
     let pairs: Vec<_> =
         (0..prepared.schedulers.len()).map(|index| of_run(index).and_then(|task| pairs[task].clone())).collect();
@@ -176,28 +176,17 @@ fn of_traces(flows: &[FlowPlan], said: &[Option<String>]) -> Vec<(String, String
     remarks
 }
 
-/// What of the results the device's file says was not measured.
-fn not_measured(scenario: &Scenario, results: &[SchedulerResult]) -> Result<Option<(String, String)>, RunError> {
-    let fitted = scenario.fitted()?;
+/// The uses of the drive that happened here and were not measured when its device was fitted.
+fn not_measured(scenario: &Scenario, results: &[SchedulerResult]) -> Result<Vec<String>, RunError> {
     let runs =
         |figures: fn(&SchedulerResult) -> Option<u64>| results.iter().any(|run| figures(run).is_some_and(|n| n > 0));
     let writes = runs(|run| run.total.write.as_ref().map(|kind| kind.requests));
     let reads = runs(|run| run.total.read.as_ref().map(|kind| kind.requests));
-    let unknown = |word: Option<Word<Measured>>| word == Some(Word(Measured::NotMeasured));
-    let uses = [
-        ("reads", reads && unknown(fitted.reads)),
-        ("writes", writes && unknown(fitted.writes)),
-        ("reads beside writes", writes && reads && unknown(fitted.mixed)),
-    ];
-    let uses: Vec<&str> = uses.iter().filter(|(_, is_unknown)| *is_unknown).map(|(what, _)| *what).collect();
-    if uses.is_empty() {
-        return Ok(None);
-    }
-    let text = format!(
-        "warning: {} were not measured when this device was fitted, and are here: their figures are a guess",
-        uses.join(", ")
-    );
-    Ok(Some((scenario.device_name().to_owned(), text)))
+    let uses = scenario.fitted()?.not_measured().into_iter().zip([reads, writes, reads && writes]);
+    Ok(uses
+        .filter(|((_, is_unknown), is_here)| *is_unknown && *is_here)
+        .map(|((what, _), _)| what.to_owned())
+        .collect())
 }
 
 /// What the results are made from.
@@ -213,6 +202,7 @@ fn made_by(scenario: &Scenario, prepared: &Prepared) -> Result<MadeBy, RunError>
         device: scenario.device_described(),
         drive_state: drive_state(prepared.config.precondition),
         without_effect: scenario.keys_without_effect()?,
+        not_measured: Vec::new(),
     })
 }
 

@@ -63,6 +63,8 @@ pub enum Rule {
     Overloaded,
     /// Requests were refused.
     Rejected,
+    /// The drive is used as it was not when its device was fitted.
+    NotMeasured,
     /// The scenario gives keys that it switches off.
     KeysWithoutEffect,
     /// The SLC cache was full and nothing empties it.

@@ -107,6 +107,16 @@ fn keys_without_effect_are_shown() {
 }
 
 #[test]
+fn uses_for_which_the_device_was_not_fitted_are_named() {
+    let mut summary = one_flow(40_000, 0.5, &[("fcfs", 10)]);
+    summary.made_by.not_measured = vec!["writes".into(), "reads beside writes".into()];
+    let found = Verdict::of(&summary).warnings;
+    assert_eq!(found.iter().map(|warning| warning.rule).collect::<Vec<_>>(), [Rule::NotMeasured]);
+    let says = "writes, reads beside writes were not measured when this device was fitted: their figures are a guess";
+    assert_eq!(found[0].text, says);
+}
+
+#[test]
 fn an_overloaded_flow_is_named_with_what_it_was_offered() {
     let mut summary = one_flow(40_000, 0.9, &[("fcfs", 100), ("mine", 10)]);
     assert_eq!(rules(&summary), []);
