@@ -196,6 +196,8 @@ fn shape(printed: &str, input: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::RwLock;
+
     use super::*;
 
     const TARGET: Target = Target {
@@ -213,11 +215,15 @@ mod tests {
         },
     };
 
+    /// Memory is the process's: what one test takes would be another's that runs beside it. That one has this lock for itself.
+    static MEMORY: RwLock<()> = RwLock::new(());
+
     /// However long a busy machine keeps it waiting.
     const HOUR: Duration = Duration::from_secs(3_600);
 
     #[test]
     fn a_bug_in_a_corner_is_found_and_made_small() {
+        let _with_others = MEMORY.read();
         let failure = campaign(TARGET, 1, Effort::Inputs(2_000_000), HOUR).unwrap_err();
         assert_eq!(failure.input, b"depth=65536");
         assert!(failure.message.contains("that number"), "{}", failure.message);
@@ -225,12 +231,14 @@ mod tests {
 
     #[test]
     fn the_same_seed_takes_the_same_way() {
+        let _with_others = MEMORY.read();
         let run = |seed| campaign(TARGET, seed, Effort::Inputs(2_000_000), HOUR).unwrap_err().number;
         assert_eq!(run(5), run(5));
     }
 
     #[test]
     fn a_target_without_bugs_is_fed_to_the_end() {
+        let _with_others = MEMORY.read();
         let target = Target { feed: |input| format!("{} bytes", input.len()), ..TARGET };
         let stats = campaign(target, 1, Effort::Inputs(1_000), TIMEOUT).unwrap();
         assert_eq!(stats, Stats { inputs: 1_000, answers: 1 });
@@ -266,6 +274,7 @@ mod tests {
     /// On a busy machine a target may have to wait for its processor for longer than it may compute.
     #[test]
     fn waiting_for_a_processor_is_no_hang() {
+        let _with_others = MEMORY.read();
         let target = Target {
             feed: |_| {
                 std::thread::sleep(Duration::from_millis(300));
@@ -281,6 +290,7 @@ mod tests {
     /// Every answer of this target is new.
     #[test]
     fn the_inputs_that_are_kept_are_few() {
+        let _with_others = MEMORY.read();
         let target = Target {
             feed: |input| {
                 let sum = input.iter().fold(7u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)));
@@ -294,6 +304,7 @@ mod tests {
 
     #[test]
     fn a_target_that_fills_the_memory_is_named() {
+        let _alone = MEMORY.write();
         let target = Target {
             feed: |input| {
                 let filled = vec![input.len() as u8; (MAX_MEMORY as usize + 64) << 20];
