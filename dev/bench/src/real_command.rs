@@ -38,7 +38,7 @@ pub fn act(Arguments { words, quick, write, check }: Arguments) -> Result<bool, 
     if all.is_empty() {
         return Err(format!("no device has any of the words {words:?} in its name"));
     }
-    let text = table::render(&all);
+    let text = table::render("device", &all);
     print!("{text}");
     if let Some(folder) = check {
         let path = folder.join(kept::REAL);
