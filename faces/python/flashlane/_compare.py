@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import linecache
+import operator
 import os
 import re
 import sys
@@ -104,12 +105,25 @@ def warn_of_seeds(seeds: Optional[int], function: str, level: int = 3) -> None:
         warnings.warn(message, stacklevel=level)
 
 
+def whole(name: str, value: Any, most: int) -> None:
+    """Refuses an argument that is neither left out nor a whole number of 1 to ``most``."""
+    try:
+        is_legal = value is None or not isinstance(value, bool) and 1 <= operator.index(value) <= most
+    except TypeError:
+        is_legal = False
+    if not is_legal:
+        raise Error(f"{name} = {value!r}: must be a whole number, 1 to {most}")
+
+
+#: The most runs at a time.
+JOBS = 1_024
+
+
 def _with_seeds(set: Optional[Mapping[str, Any]], seeds: Optional[int]) -> Optional[Mapping[str, Any]]:
     """The keys, with the number of seeds."""
     if seeds is None:
         return set
-    if isinstance(seeds, bool) or not isinstance(seeds, int):
-        raise Error(f"seeds = {seeds!r}: must be a whole number, 1 to 1000")
+    whole("seeds", seeds, 1_000)
     given = (set or {}).get("run.seeds", seeds)
     if given != seeds:
         raise Error(f"seeds = {seeds} and set = {{'run.seeds': {given!r}}}: give one of them")
@@ -127,6 +141,8 @@ def _start(
     jobs: Optional[int],
     progress: Optional[bool],
 ) -> Result:
+    whole("jobs", jobs, JOBS)
+
     def start(path: Optional[Path], document: Optional[str], texts: Texts, chosen: Optional[list[str]], answers: Any) -> Result:
         job = _native.start(path, document, texts, chosen, one, answers, *kept, jobs)
         return Result(wait(job, "requests", progress))
@@ -195,7 +211,7 @@ def _one_value(keys: Mapping[str, Any], sets: Mapping[str, Any], schedulers: Opt
 
 def _json(value: Any) -> str:
     def plain(value: Any) -> Any:
-        if hasattr(value, "item"):  # a number of numpy's
+        if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a number of numpy's
             return value.item()
         if isinstance(value, os.PathLike):
             return os.fspath(value)

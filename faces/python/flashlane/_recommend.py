@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 from . import _native
-from ._compare import Scenario, Texts, wait, warn_of_seeds, with_scenario
+from ._compare import JOBS, Scenario, Texts, wait, warn_of_seeds, whole, with_scenario
 from ._native import Error
 from ._result import Record
 
@@ -77,6 +77,7 @@ def recommend(
     :param progress: whether a progress bar is shown; by default in notebooks and terminals, if tqdm is installed
     :raises Error: with the text that the program prints
     """
+    whole("jobs", jobs, JOBS)
     limits = (str(p99), str(flush_p99), str(write_amplification), str(fairness))
 
     def start(path: Optional[Path], document: Optional[str], texts: Texts, chosen: Any, answers: Any) -> Recommendation:

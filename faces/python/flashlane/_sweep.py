@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 from . import _native
-from ._compare import _json, wait, warn_of_seeds
+from ._compare import JOBS, _json, wait, warn_of_seeds, whole
 from ._native import Error
 from ._progress import bar
 
@@ -108,6 +108,7 @@ def sweep(
     :param audit: checks every rule of the device during the runs; slower
     :raises Error: with the text that the program prints
     """
+    whole("jobs", jobs, JOBS)
     parsed = spec if isinstance(spec, Sweep) else Sweep(spec)
     if out is None:
         if parsed._document is not None:

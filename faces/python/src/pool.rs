@@ -7,11 +7,7 @@ use crate::error::error;
 
 /// A pool of `jobs` threads; by default one for each processor.
 pub(crate) fn pool(jobs: Option<usize>) -> PyResult<ThreadPool> {
-    let count = match jobs {
-        Some(0) => return Err(error("jobs = 0: must be at least 1")),
-        Some(count) => count,
-        None => std::thread::available_parallelism().map_or(1, usize::from),
-    };
+    let count = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let spawn = |thread: rayon::ThreadBuilder| {
         let builder = std::thread::Builder::new().name(format!("flashlane-{}", thread.index()));
         builder.spawn(|| Python::attach(|py| py.detach(|| thread.run()))).map(drop)

@@ -13,7 +13,7 @@ use super::error::KeyError;
 use super::flow::{ByteRange, Flow, Range, RangeWord};
 use super::limits;
 use super::names;
-use super::scheduler::SchedulerChoice;
+use super::scheduler::{Mix, SchedulerChoice};
 use super::trace::TraceFlow;
 use super::words::{Service, Word};
 use crate::workload::AddressRange;
@@ -95,6 +95,11 @@ pub(super) fn schedulers(document: &Document) -> Result<Vec<SchedulerChoice>, Ke
     }
     for (i, choice) in choices.iter().enumerate() {
         let key = || if document.scheduler.is_some() { "scheduler".into() } else { format!("schedulers[{i}]") };
+        if matches!(choice, SchedulerChoice::Mix(mix) if **mix == Mix::default()) {
+            let legal =
+                "is empty; a mix has a base, an answer to a question or a parameter of read-first, its default base";
+            return Err(KeyError::new(key(), "{}", legal));
+        }
         let name = choice.name();
         let own = || if choice.is_named_by_key() { format!("{}.name", key()) } else { key() };
         if name.is_empty() && choice.is_named_by_key() {

@@ -214,6 +214,7 @@ const TOP: &[(&str, &str)] = &[
     ("schedulers = [{ params = { late_choices = 3 } }]", "s.toml:1:26: schedulers[0].params = { late_choices = 3 }: invalid type: table, expected parameters beside the name, as in { base = \"late\", late_choices = 3 }"),
     ("schedulers = [{ pik = [1] }]", "s.toml:1:23: schedulers[0].pik = [1]: unknown key `pik`, expected one of `name`, `base`, `admit`, `place`, `order`, `pick`, `preempt`, `collect`, `cancel`, or a parameter, which has a whole number; did you mean `pick`?"),
     ("scheduler = { base = \"fcfs\", prempt = \"suspend\" }", "s.toml:1:39: scheduler.prempt = \"suspend\": unknown key `prempt`, expected one of `name`, `base`, `admit`, `place`, `order`, `pick`, `preempt`, `collect`, `cancel`, or a parameter, which has a whole number; did you mean `preempt`?"),
+    ("schedulers = [\"fcfs\", {}]", "s.toml:1:23: schedulers[1] = {}: is empty; a mix has a base, an answer to a question or a parameter of read-first, its default base"),
     ("scheduler = { name = \"\" }", "s.toml:1:22: scheduler.name = \"\": must not be empty; a mix without it has the names of its answers"),
     ("schedulers = [{ name = \"a\" }, { name = \"a\" }]", "s.toml:1:40: schedulers[1].name = \"a\": has the name of schedulers[0]; names must differ"),
     ("schedulers = [{ fetch_burst = -1 }]", "s.toml:1:31: schedulers[0].fetch_burst = -1: invalid value: integer `-1`, expected a whole number from 1 to 65535 (commands)"),
