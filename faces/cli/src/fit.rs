@@ -30,12 +30,12 @@ pub fn act(args: &FitArgs) -> Result<(), Failure> {
         let size = args.size.unwrap_or(JobFile::SIZE);
         return print_as_it_is(&JobFile { size, minutes: args.minutes, engine: engine() }.text());
     }
-    if args.write_jobs {
+    if args.write_jobs && args.probe.is_none() {
         let size = args.size.unwrap_or(WriteJobFile::SIZE);
         return print_as_it_is(&WriteJobFile { size, engine: engine() }.text());
     }
     if let Some(path) = &args.probe {
-        return print_json(&flashlane_fit::probe(&Scenario::load(path)?, args.size, Requests::FULL)?);
+        return print_json(&flashlane_fit::probe(&Scenario::load(path)?, args.size, Requests::FULL, args.write_jobs)?);
     }
     let mut inputs = Inputs::default();
     args.results.iter().for_each(|path| inputs.add("results", path));

@@ -5,16 +5,18 @@ use flashlane_outputs::shown;
 use crate::device_file;
 use crate::doubts::{self, Sorted};
 use crate::error::FitError;
-use crate::model::Figures;
-use crate::point::{Access, Point};
+use crate::point::{Access, Figures, Point};
 use crate::search::{Effort, Found, search};
 use crate::smart::Amplification;
 use crate::table::{Kind, Row, render};
+use crate::writes::{self, About, WriteRow, Written};
 
 /// Means that are further off than this in the middle, or as far apart when a job is run again: there is no device that does as this drive.
 const NOTHING_HOLDS: f64 = 0.25;
 /// Reads are called measured if no held-out mean is further off than this.
 const HOLDS: f64 = 0.1;
+/// Of the time of a fit of reads and writes, what reads take.
+const READS_SHARE: f64 = 0.5;
 /// Ranks of the table's columns.
 const COLUMNS: [u32; 4] = [500_000, 900_000, 990_000, 999_000];
 
@@ -25,6 +27,8 @@ pub struct Answer {
     pub device: Result<String, String>,
     /// Rows of the table: each point with what was measured and what the device does.
     pub rows: Vec<Judged>,
+    /// The fit of writes, if jobs told of them.
+    pub writes: Option<Written>,
     /// What was left out, and what is doubtful.
     pub remarks: Vec<String>,
     /// A sentence for each use.
@@ -70,20 +74,33 @@ pub struct Probes<'a> {
 /// # Errors
 /// Points that tell nothing of a drive, or a run that fails.
 pub fn fit(probes: &Probes<'_>, effort: Effort, progress: &dyn Fn(f64)) -> Result<Answer, FitError> {
-    let sorted = doubts::sort(probes.points).map_err(|why| FitError::Input(format!("no device is fitted: {why}")))?;
-    let found = search(&sorted.fitted, probes.preset, sorted.repetition.unwrap_or(0.0), effort, progress)?;
+    let (loads, others) = writes::sorted(probes.points);
+    let sorted = doubts::sort(&others).map_err(|why| FitError::Input(format!("no device is fitted: {why}")))?;
+    let share = if loads.tell() { READS_SHARE } else { 1.0 };
+    let of_reads = |done: f64| progress(share * done);
+    let mut found = search(&sorted.fitted, probes.preset, sorted.repetition.unwrap_or(0.0), effort, &of_reads)?;
+    let ratio = probes.amplification.and_then(Amplification::ratio);
+    let of_writes = |done: f64| progress(share + (1.0 - share) * done);
+    let written = writes::fit(&mut found.base, &found.best.values, &loads, ratio, effort, &of_writes)?;
     let rows = judge(&sorted, &found, effort)?;
     let mut sentences = sentences(&rows, &sorted);
+    match &written {
+        Some(written) => sentences.extend(written.sentences()),
+        None => sentences
+            .extend(["reads among writes: not measured", "writes, bursts and sustained: not measured"].map(Into::into)),
+    }
     sentences.extend(probes.amplification.map(Amplification::sentence));
     let device = match why_none(&rows, sorted.repetition) {
         Some(why) => Err(format!("no device is written: {why}")),
         None => {
             let worst = rows.iter().filter(|row| !row.is_fitted).map(|row| row.mean_error().abs()).reduce(f64::max);
             let reads = if worst.is_some_and(|worst| worst <= HOLDS) { "measured" } else { "bounded" };
-            Ok(device_file::text(&found, &sorted.fitted, &sentences, reads))
+            let writes = written.as_ref().map_or("not measured", Written::word);
+            let about = |key: &str| written.as_ref()?.about(key);
+            Ok(device_file::text(&found, &sorted.fitted, &sentences, [reads, "not measured", writes], &about))
         }
     };
-    Ok(Answer { device, rows, remarks: sorted.remarks, sentences })
+    Ok(Answer { device, rows, writes: written, remarks: sorted.remarks, sentences })
 }
 
 /// Why there is no device that does as the drive did.
@@ -152,15 +169,14 @@ fn sentences(rows: &[Judged], sorted: &Sorted<'_>) -> Vec<String> {
         Some(off) => format!("repetitions of a job differ by up to {:.1} %", 100.0 * off),
         None => "repeatability: not measured, as no job was run twice".into(),
     });
-    sentences.push("reads among writes: not measured".into());
-    sentences.push("writes, bursts and sustained: not measured".into());
     sentences
 }
 
 impl Answer {
     /// The table and all that is to be said, as text.
     pub fn text(&self) -> String {
-        let rows: Vec<Row> = self.rows.iter().map(row).collect();
+        let mut rows: Vec<Row> = self.rows.iter().map(row).collect();
+        rows.extend(self.writes.iter().flat_map(|writes| &writes.rows).map(row_of_writes));
         let mut text = render("job", &rows);
         for remark in &self.remarks {
             text += &format!("\nwarning: {remark}");
@@ -180,6 +196,21 @@ fn row(judged: &Judged) -> Row {
     cells.push([point.mean_us, figures.mean_us]);
     cells.push([point.iops, figures.iops]);
     Row::new(Kind::Reads, [&point.name, &point.load(), "reads, us"], *is_fitted, cells)
+}
+
+fn row_of_writes(row: &WriteRow) -> Row {
+    let [measured, modelled] = &row.figures;
+    let pair = |rank: u32| [measured.exactly(rank), modelled.exactly(rank)].map(|us| us.unwrap_or(f64::NAN));
+    let mean = [measured.mean_us, modelled.mean_us];
+    let rate = |unit: f64| vec![[measured.iops / unit, modelled.iops / unit]];
+    let times = || COLUMNS.map(pair).into_iter().chain([mean]).collect();
+    let (kind, load, what, cells) = match row.about {
+        About::Lone => (Kind::Beside, "4 KiB, depth 1", "writes, us", times()),
+        About::Burst => (Kind::Rates, "128 KiB in sequence", "MB/s", rate(1e6)),
+        About::Steady => (Kind::Rates, "4 KiB, depth 256, overwrites", "writes a second", rate(1.0)),
+        About::Amplification => (Kind::Amplification, "steady writes", "physical over host", vec![mean]),
+    };
+    Row::new(kind, [&row.name, load, what], row.is_fitted, cells)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::read::short;
 use crate::search::{Found, Tried};
 
 /// Values within this of one another are told: of the interval its upper end over its lower.
-const TOLD: f64 = 1.25;
+pub const TOLD: f64 = 1.25;
 /// Values that are at least kept from others by the points.
 const BOUNDED: f64 = 3.0;
 
@@ -48,13 +48,21 @@ impl Known {
     }
 }
 
-fn number(value: f64) -> String {
+/// A number with about three digits.
+pub fn number(value: f64) -> String {
     let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
     format!("{value:.decimals$}")
 }
 
-/// The text of the file. `sentences` say for which uses it is, `reads` is its word for reads.
-pub fn text(found: &Found, points: &[&Point], sentences: &[String], reads: &str) -> String {
+/// The text of the file. `sentences` say for which uses it is, `words` are those for reads, mixed requests and writes, and `of_writes` says what is known
+/// of a value that writes tell.
+pub fn text(
+    found: &Found,
+    points: &[&Point],
+    sentences: &[String],
+    words: [&str; 3],
+    of_writes: &dyn Fn(&str) -> Option<String>,
+) -> String {
     let mut text = format!(
         "# A device that reads as a measured drive, made by flashlane fit {} from the preset {}.\n",
         env!("CARGO_PKG_VERSION"),
@@ -70,7 +78,8 @@ pub fn text(found: &Found, points: &[&Point], sentences: &[String], reads: &str)
     write!(
         text,
         "#\n# Behind each value: what is known of it, and which values fit no worse than repetitions differ. Keys that are not here are the\n\
-         # preset's: reads do not tell them.\n[device]\npreset = \"{}\"\n",
+         # preset's: {} do not tell them.\n[device]\npreset = \"{}\"\n",
+        if found.base.writes.is_empty() { "reads" } else { "the jobs" },
         found.base.preset
     )
     .expect("a string takes all");
@@ -83,11 +92,13 @@ pub fn text(found: &Found, points: &[&Point], sentences: &[String], reads: &str)
             write!(text, "\n[device.{of}]\n").expect("a string takes all");
             table = of;
         }
-        writeln!(text, "{:47} # {}", format!("{name} = {value}"), about(found, key)).expect("a string takes all");
+        writeln!(text, "{:47} # {}", format!("{name} = {value}"), of_writes(key).unwrap_or_else(|| about(found, key)))
+            .expect("a string takes all");
     }
+    let [reads, mixed, writes] = words;
     write!(
         text,
-        "\n# For which uses it was fitted.\n[fitted]\nreads = \"{reads}\"\nmixed = \"not measured\"\nwrites = \"not measured\"\n"
+        "\n# For which uses it was fitted.\n[fitted]\nreads = \"{reads}\"\nmixed = \"{mixed}\"\nwrites = \"{writes}\"\n"
     )
     .expect("a string takes all");
     text

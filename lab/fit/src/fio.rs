@@ -158,6 +158,7 @@ fn point(file: &str, name: &str, global: &Map<String, Value>, threads: &[&Value]
         iops,
         mean_us,
         quantiles,
+        is_steady: job.get("steadystate").and_then(|steady| Some(steady.get("attained")?.as_f64()? > 0.0)),
         core_percent: cores.iter().copied().reduce(f64::max),
     })
 }

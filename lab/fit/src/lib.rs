@@ -14,8 +14,10 @@
 //! smart        a drive's logs, of its write amplification
 //! play         a device under a load, through the library
 //! model        a device of given values under the loads of points
+//! write_loads  a modelled drive under the jobs that write
 //! simplex      the least of a function
 //! search       the values that fit
+//! writes       the values of writes that fit, and their rows
 //! doubts       which points can be used, and when there is nothing to fit
 //! table        measured beside modelled
 //! device_file  the fitted device as a file
@@ -40,15 +42,17 @@ mod simplex;
 mod smart;
 pub mod table;
 mod write_jobs;
+mod write_loads;
+mod writes;
 
 pub use answer::{Answer, Judged, Probes, fit};
 pub use error::FitError;
 pub use fio::bytes;
 pub use jobs::{Job, JobFile, Role, standard};
-pub use model::Figures;
-pub use point::{Access, Kind, Point};
+pub use point::{Access, Figures, Kind, Point};
 pub use probe::{Requests, probe};
 pub use read::{points, read};
 pub use search::Effort;
 pub use smart::{Amplification, amplification, between};
 pub use write_jobs::{Load, WriteJob, WriteJobFile, write_jobs};
+pub use writes::{ANSWERS, About, Told, WriteRow, WriteValues, Written};

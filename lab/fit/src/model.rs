@@ -5,13 +5,13 @@
 use rayon::prelude::*;
 
 use flashlane_report::metrics::Bucket;
-use flashlane_report::results::FlowStats;
+use flashlane_report::results::{FlowStats, ResponseStats};
 use flashlane_scenario::{Device, Limit, PRESETS, Preset, Superblock, Word};
 
 use crate::error::FitError;
 use crate::fio::RANKS;
 use crate::play;
-use crate::point::{Access, Point};
+use crate::point::{Access, Figures, Point};
 
 /// Values of a device that reads tell.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -30,29 +30,13 @@ pub struct Values {
     pub link_gb_s: f64,
 }
 
-/// What a device did under a load.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Figures {
-    /// Requests a second.
-    pub iops: f64,
-    /// Mean response time, us.
-    pub mean_us: f64,
-    /// Response times by rank in millionths, us.
-    pub quantiles: Vec<(u32, f64)>,
-}
-
-impl Figures {
-    /// The response time of rank `millionths`, us.
-    pub fn exactly(&self, millionths: u32) -> Option<f64> {
-        self.quantiles.iter().find(|&&(rank, _)| rank == millionths).map(|&(_, us)| us)
-    }
-}
-
 /// A preset whose values are changed.
 #[derive(Debug)]
 pub struct Base {
     /// Its name.
     pub preset: &'static str,
+    /// Keys of writes, over those of the values.
+    pub writes: Vec<(&'static str, String)>,
     device: Device,
 }
 
@@ -67,7 +51,7 @@ impl Base {
             let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
             FitError::Input(format!("--preset {name}: no such device; there are {}{near}", names.join(", ")))
         })?;
-        Ok(Base { preset: preset.name, device: preset.device() })
+        Ok(Base { preset: preset.name, writes: Vec::new(), device: preset.device() })
     }
 
     /// What the preset has.
@@ -132,7 +116,26 @@ impl Base {
         if let Some(pages) = buffer.pages.filter(|&pages| pages > 0 && new > old) {
             keys.push(("buffer.pages", (u64::from(pages) * u64::from(new)).div_ceil(u64::from(old)).to_string()));
         }
+        // Writes decide anew what follows from the chips.
+        if !self.writes.is_empty() {
+            keys.retain(|(key, _)| !key.starts_with("slc.") && !self.writes.iter().any(|(own, _)| own == key));
+            keys.extend(self.writes.iter().cloned());
+        }
         keys
+    }
+
+    /// The preset's values below `device`.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The text of a scenario's device of these values, with the `answers` of a scheduler.
+    pub fn text(&self, values: &Values, answers: &str) -> String {
+        let mut text = format!("scheduler = {answers}\ndevice.preset = \"{}\"\n", self.preset);
+        for (key, value) in self.keys(values) {
+            text += &format!("device.{key} = {value}\n");
+        }
+        text
     }
 
     /// What the device of `values` does under the load of `point`, over `requests` requests and more if it is deep.
@@ -140,10 +143,7 @@ impl Base {
     /// # Errors
     /// A device that cannot be built, or a run that fails.
     pub fn run(&self, values: &Values, point: &Point, requests: u64) -> Result<Figures, FitError> {
-        let mut device = format!("scheduler = \"fcfs\"\ndevice.preset = \"{}\"\n", self.preset);
-        for (key, value) in self.keys(values) {
-            device += &format!("device.{key} = {value}\n");
-        }
+        let device = self.text(values, "\"fcfs\"");
         let depth = u64::from(point.depth);
         let flow = flow(point.access, [point.bytes, depth, requests_of(depth, point.bytes, requests)], None);
         let scenario = play::scenario(&device, 2 * depth, &flow);
@@ -194,16 +194,21 @@ pub fn flow(access: Access, [bytes, depth, requests]: [u64; 3], span: Option<u64
 /// No read completed.
 pub fn figures(stats: &FlowStats) -> Result<Figures, FitError> {
     let reads = stats.read.as_ref().ok_or_else(|| FitError::Input("the model completed no read".into()))?;
-    let all = reads.requests.max(1);
+    Ok(figures_of(reads))
+}
+
+/// The figures of requests of one kind.
+pub fn figures_of(stats: &ResponseStats) -> Figures {
+    let all = stats.requests.max(1);
     let quantile = |rank: u32| {
         let needed = (u128::from(all) * u128::from(rank)).div_ceil(1_000_000) as u64;
-        let at = reads.cdf.requests.partition_point(|&below| below < needed);
-        let ns = reads.cdf.at_most_ns.get(at).copied().unwrap_or(reads.max_ns);
-        (rank, Bucket::of(ns).middle().clamp(reads.min_ns, reads.max_ns) as f64 / 1e3)
+        let at = stats.cdf.requests.partition_point(|&below| below < needed);
+        let ns = stats.cdf.at_most_ns.get(at).copied().unwrap_or(stats.max_ns);
+        (rank, Bucket::of(ns).middle().clamp(stats.min_ns, stats.max_ns) as f64 / 1e3)
     };
-    Ok(Figures {
-        iops: reads.own_iops.unwrap_or_default(),
-        mean_us: reads.mean_ns / 1e3,
+    Figures {
+        iops: stats.own_iops.unwrap_or_default(),
+        mean_us: stats.mean_ns / 1e3,
         quantiles: RANKS.into_iter().map(quantile).collect(),
-    })
+    }
 }

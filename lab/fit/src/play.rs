@@ -2,7 +2,7 @@
 
 use flashlane_report::metrics::Bucket;
 use flashlane_report::results::{FlowStats, ResponseStats, SchedulerResult};
-use flashlane_scenario::{Preset, Scenario};
+use flashlane_scenario::{Device, Limit, Preset, Scenario};
 use flashlane_sim::{Options, compare};
 
 /// A flow over the whole drive with these keys of `[flow.synthetic]`.
@@ -27,10 +27,7 @@ pub fn scenario(device: &str, warm_up: u64, flows: &str) -> Result<Scenario, Str
 pub fn shrink(scenario: &mut Scenario, scale: u32, more: &[(&str, &str)]) -> Result<(), String> {
     let fault = |error: flashlane_scenario::ScenarioError| error.to_string();
     let config = scenario.device_config().map_err(fault)?;
-    let own = &scenario.document().device;
-    let mut device = Preset::named(own.preset.as_deref().unwrap_or("modern-tlc")).map_err(|_| "no preset")?.device();
-    device.overlay(own);
-    let pages = device.geometry.pages_per_block.unwrap_or_default();
+    let pages = pages_per_block(scenario)?;
     let bytes = u64::from(config.ftl.logical_pages) * u64::from(config.geometry.page_bytes);
     let erase = config.nand.erase.typical().ns();
     let set = |key: &str, value: u64| (format!("device.{key}"), value.to_string());
@@ -41,6 +38,43 @@ pub fn shrink(scenario: &mut Scenario, scale: u32, more: &[(&str, &str)]) -> Res
     ];
     let more = more.iter().map(|&(key, value)| (key.to_owned(), value.to_owned()));
     scenario.assign(&sets.into_iter().chain(more).collect::<Vec<_>>()).map_err(fault)
+}
+
+/// The device of `scenario`, with what its preset has.
+///
+/// # Errors
+/// A device of no preset.
+fn device(scenario: &Scenario) -> Result<Device, String> {
+    let own = &scenario.document().device;
+    let preset = Preset::named(own.preset.as_deref().unwrap_or("modern-tlc"));
+    let mut device = preset.map_err(|_| "only a device of a preset can be made smaller")?.device();
+    device.overlay(own);
+    Ok(device)
+}
+
+/// Pages of a block of the drive of `scenario`.
+///
+/// # Errors
+/// A device of no preset.
+pub fn pages_per_block(scenario: &Scenario) -> Result<u32, String> {
+    Ok(device(scenario)?.geometry.pages_per_block.unwrap_or_default())
+}
+
+/// Bytes that the SLC cache of the drive of `scenario` holds at most.
+///
+/// # Errors
+/// A device of no preset.
+pub fn cached_bytes(scenario: &Scenario) -> Result<f64, String> {
+    let Device { geometry, slc, .. } = device(scenario)?;
+    let dynamic = match slc.dynamic_limit {
+        Some(Limit::At(blocks)) if slc.dynamic == Some(true) => blocks as f64,
+        _ => 0.0,
+    };
+    let blocks = f64::from(slc.static_blocks.unwrap_or(0)) + dynamic;
+    let count = |count: Option<u32>| f64::from(count.unwrap_or(1));
+    let planes = count(geometry.channels) * count(geometry.chips_per_channel) * count(geometry.dies_per_chip);
+    let pages = count(geometry.pages_per_block) / count(slc.bits);
+    Ok(blocks * planes * count(geometry.planes_per_die) * pages * count(geometry.page_bytes))
 }
 
 /// Size of the drive of `scenario` that its user sees, and of its flash, bytes.

@@ -22,6 +22,24 @@ pub enum Access {
     Other,
 }
 
+/// Rate and times of requests of one kind, as a drive or the model has them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Figures {
+    /// Requests a second.
+    pub iops: f64,
+    /// Mean response time, us.
+    pub mean_us: f64,
+    /// Response times by rank in millionths, us.
+    pub quantiles: Vec<(u32, f64)>,
+}
+
+impl Figures {
+    /// The response time of rank `millionths`, us.
+    pub fn exactly(&self, millionths: u32) -> Option<f64> {
+        self.quantiles.iter().find(|&&(rank, _)| rank == millionths).map(|&(_, us)| us)
+    }
+}
+
 /// One job: how it ran, and the times and the rate that it saw. Of a job that reads and writes, those of its reads.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Point {
@@ -49,6 +67,8 @@ pub struct Point {
     pub mean_us: f64,
     /// Latencies by rank in millionths, us, in ascending order of both.
     pub quantiles: Vec<(u32, f64)>,
+    /// Whether the job went on until its rate was steady, if it was to.
+    pub is_steady: Option<bool>,
     /// Processor time of each thread, percent of a core, where it is known.
     pub core_percent: Option<f64>,
 }
@@ -115,6 +135,7 @@ pub mod tests {
             iops: 1e6 * f64::from(depth) / mean_us,
             mean_us,
             quantiles: quantiles.to_vec(),
+            is_steady: None,
             core_percent: None,
         }
     }

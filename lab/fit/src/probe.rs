@@ -13,30 +13,38 @@ use crate::error::FitError;
 use crate::jobs::{Job, standard};
 use crate::model::{flow, requests_of};
 use crate::play;
-use crate::point::Access;
+use crate::point::{Access, Figures};
+use crate::write_jobs::{BURST_BYTES, BURST_DEPTH, Load, SMALL_BYTES, WriteJob, write_jobs};
+use crate::write_loads::Drive;
 
 /// Requests of a job of depth 1; a deep one has more, so that its tail is seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Requests(pub u64);
+
+/// Requests of the steady job for each of a job of depth 1.
+const STEADY: u64 = 8;
 
 impl Requests {
     /// What users get.
     pub const FULL: Requests = Requests(60_000);
 }
 
-/// fio's JSON of the standard jobs on the first `size` bytes of the device of `scenario`, by default on all, under its first scheduler. Its flows do
-/// not matter.
+/// fio's JSON of the standard jobs on the first `size` bytes of the device of `scenario`, by default on all, under its first scheduler; if
+/// `writes`, of those that write, too, on all. Its flows do not matter.
 ///
 /// # Errors
 /// A scenario without a device that can be built, or a run that fails.
-pub fn probe(scenario: &Scenario, size: Option<u64>, requests: Requests) -> Result<String, FitError> {
+pub fn probe(scenario: &Scenario, size: Option<u64>, requests: Requests, writes: bool) -> Result<String, FitError> {
     let input = |error: flashlane_scenario::ScenarioError| FitError::Input(error.to_string());
     let config = scenario.device_config().map_err(input)?;
     let all = u64::from(config.ftl.logical_pages) * u64::from(config.geometry.page_bytes);
     let size = size.map_or(all, |size| size.min(all));
     let limit = (size < all).then_some(size);
     let jobs = standard(size).into_par_iter().map(|job| run(scenario, &job, (size, limit), requests.0));
-    let jobs: Vec<Value> = jobs.collect::<Result<_, _>>()?;
+    let mut jobs: Vec<Value> = jobs.collect::<Result<_, _>>()?;
+    if writes {
+        jobs.extend(written(scenario, all, requests.0).map_err(FitError::Input)?);
+    }
     let document = json!({
         "fio version": "fio-3.33",
         "global options": { "ioengine": "flashlane", "direct": "1", "rw": "randread", "size": size.to_string() },
@@ -53,15 +61,7 @@ fn run(scenario: &Scenario, job: &Job, (size, limit): (u64, Option<u64>), reques
     let span = job.span.or(limit).map(|span| span.min(size) / bytes * bytes);
     let flow = flow(access, [bytes, depth, requests_of(depth, bytes, requests)], span);
     let fault = |message: String| FitError::Input(format!("job {}: {message}", job.name));
-    let load = play::scenario("scheduler = \"fcfs\"", 2 * depth, &flow).map_err(fault)?;
-    let mut scene = scenario.clone();
-    let own = scene.document();
-    let first = own.schedulers.as_ref().and_then(|schedulers| schedulers.first().cloned());
-    let scheduler = own.scheduler.clone().or(first).or_else(|| load.document().scheduler.clone());
-    let (flow, run) = (load.document().flow.clone(), load.document().run.clone());
-    scene.set("flow", "the probe", |document| {
-        (document.flow, document.run, document.scheduler, document.schedulers) = (flow, run, scheduler, None);
-    });
+    let scene = under_one_scheduler(scenario, 2 * depth, &flow).map_err(fault)?;
     let options = Options { audit: false, rows: None, activity: false, progress: None };
     let summary = compare(&scene, &options)?.summary;
     let run = summary.schedulers.first().ok_or_else(|| fault("no scheduler ran".into()))?;
@@ -81,4 +81,63 @@ fn run(scenario: &Scenario, job: &Job, (size, limit): (u64, Option<u64>), reques
     // In whole milliseconds, as fio counts, a short run would be told longer than it is.
     told["read"]["iops"] = rate.unwrap_or_default().into();
     Ok(told)
+}
+
+/// `scenario` with other flows and its first scheduler.
+fn under_one_scheduler(scenario: &Scenario, warm_up: u64, flows: &str) -> Result<Scenario, String> {
+    let load = play::scenario("scheduler = \"fcfs\"", warm_up, flows)?;
+    let mut scene = scenario.clone();
+    let own = scene.document();
+    let first = own.schedulers.as_ref().and_then(|schedulers| schedulers.first().cloned());
+    let scheduler = own.scheduler.clone().or(first).or_else(|| load.document().scheduler.clone());
+    let (flow, run) = (load.document().flow.clone(), load.document().run.clone());
+    scene.set("flow", "the probe", |document| {
+        (document.flow, document.run, document.scheduler, document.schedulers) = (flow, run, scheduler, None);
+    });
+    Ok(scene)
+}
+
+/// The jobs that write, on the drive at a part of its size. Jobs that only prepare it are not run, as the model begins where they end; nor those that read
+/// beside writes, to which nothing is fitted.
+fn written(scenario: &Scenario, size: u64, requests: u64) -> Result<Vec<Value>, String> {
+    let scene = under_one_scheduler(scenario, 0, &play::flow("x", "requests = 1"))?;
+    let drive = Drive::new(scene)?;
+    let jobs = write_jobs(size);
+    let end = |job: &WriteJob| match job.load {
+        Load::Burst { to, .. } if job.name.starts_with("burst-") => Some(to),
+        _ => None,
+    };
+    let ends: Vec<u64> = jobs.iter().filter_map(end).collect();
+    let rates = drive.burst(&ends)?;
+    let requests = STEADY * requests;
+    let steady = drive.steady(requests)?.0;
+    let run = |job: &WriteJob| -> Result<Option<Value>, String> {
+        Ok(match job.load {
+            Load::Lone => Some(told(&job.name, ["randwrite", &SMALL_BYTES.to_string()], &drive.lone(requests / 10)?)),
+            Load::Burst { to, .. } => {
+                let rate = ends.iter().zip(&rates).find(|(end, _)| **end == to).map_or(0.0, |(_, rate)| *rate);
+                let iops = rate / BURST_BYTES as f64;
+                let mean_us = 1e6 * f64::from(BURST_DEPTH) / iops;
+                let figures = Figures { iops, mean_us, quantiles: Vec::new() };
+                Some(told(&job.name, ["write", &BURST_BYTES.to_string()], &figures))
+            }
+            Load::Steady => Some(told(&job.name, ["randwrite", &SMALL_BYTES.to_string()], &steady)),
+            Load::Fill | Load::Idle | Load::Overwrite | Load::Settle | Load::Beside { .. } => None,
+        })
+    };
+    let told: Vec<Option<Value>> = jobs.iter().map(run).collect::<Result<_, _>>()?;
+    Ok(told.into_iter().flatten().collect())
+}
+
+/// A job of writes as fio tells it: how it writes and how many bytes at a time, and its figures.
+fn told(name: &str, [rw, bytes]: [&str; 2], figures: &Figures) -> Value {
+    let percent = |&(rank, us): &(u32, f64)| (format!("{:.6}", f64::from(rank) / 1e4), json!(us * 1e3));
+    let percentiles: serde_json::Map<String, Value> = figures.quantiles.iter().map(percent).collect();
+    let times = json!({ "mean": figures.mean_us * 1e3, "percentile": percentiles });
+    json!({
+        "jobname": name,
+        "job options": { "name": name, "rw": rw, "bs": bytes },
+        "read": { "total_ios": 0 },
+        "write": { "iops": figures.iops, "total_ios": 1, "clat_ns": times },
+    })
 }

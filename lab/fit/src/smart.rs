@@ -27,6 +27,14 @@ pub enum Amplification {
 }
 
 impl Amplification {
+    /// Physical over host writes, if that was measured.
+    pub fn ratio(self) -> Option<f64> {
+        match self {
+            Amplification::Measured(ratio) => Some(ratio),
+            Amplification::NoPhysicalWrites => None,
+        }
+    }
+
     /// What is said of it.
     pub fn sentence(self) -> String {
         match self {

@@ -39,8 +39,8 @@ pub struct FitArgs {
     #[arg(long, conflicts_with_all = ["probe", "results"])]
     pub jobs: bool,
 
-    /// Prints the jobs that write as a job file of fio; they destroy what is on the drive
-    #[arg(long, conflicts_with_all = ["probe", "results"])]
+    /// Prints the jobs that write as a job file of fio; they destroy what is on the drive. With --probe: runs them, too
+    #[arg(long, conflicts_with = "results")]
     pub write_jobs: bool,
 
     /// How much of the drive is read, 32G by default with --jobs and all with --probe; for --write-jobs the size of the drive, 1T by default

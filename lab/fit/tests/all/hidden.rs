@@ -1,6 +1,6 @@
 //! Fits to modelled drives whose values are hidden: what the probe tells of them is enough to predict what it was not fitted to.
 
-use flashlane_fit::{Effort, Probes, Requests, fit, points, probe};
+use flashlane_fit::{About, Effort, Kind, Probes, Requests, Told, Written, fit, points, probe};
 use flashlane_scenario::Scenario;
 
 /// A number of `0..below` that follows from a seed and a place.
@@ -11,6 +11,33 @@ fn drawn(seed: u64, place: u64, below: u64) -> u64 {
         x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
     }
     (x >> 33) % below
+}
+
+/// A drive of a preset's family, which writes in its own way, too.
+fn hidden_writer(seed: u64) -> Scenario {
+    let mut scenario = hidden(seed);
+    let own = scenario.document().device.preset.clone().expect("a preset");
+    let program = 1_400_000 + drawn(seed, 7, 1_600_000);
+    let (user, cached) = match &*own {
+        "datacenter-tlc" => (1_800 + drawn(seed, 8, 200), 0),
+        "client-tlc" => (460 + drawn(seed, 8, 50), 60 + drawn(seed, 9, 200)),
+        _ => (930 + drawn(seed, 8, 110), 0),
+    };
+    let mut sets = vec![
+        ("device.nand.program_ns", program.to_string()),
+        ("device.nand.suspend_ns", (10_000 + drawn(seed, 10, 90_000)).to_string()),
+        ("device.ftl.user_gb", user.to_string()),
+        ("scheduler", flashlane_fit::ANSWERS.to_owned()),
+    ];
+    if cached > 0 {
+        let blocks = 1_400 + cached;
+        sets.push(("device.slc.static_blocks", cached.to_string()));
+        sets.push(("device.slc.dynamic", "false".into()));
+        sets.push(("device.geometry.blocks_per_plane", blocks.to_string()));
+    }
+    let sets: Vec<(String, String)> = sets.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    scenario.assign(&sets).expect("keys");
+    scenario
 }
 
 /// A drive of a preset's family.
@@ -35,7 +62,7 @@ fn hidden(seed: u64) -> Scenario {
 fn errors(seeds: std::ops::Range<u64>, effort: Effort, requests: Requests) -> [Vec<f64>; 2] {
     let (mut means, mut tails) = (Vec::new(), Vec::new());
     for seed in seeds {
-        let told = probe(&hidden(seed), None, requests).expect("a probe");
+        let told = probe(&hidden(seed), None, requests, false).expect("a probe");
         let points = points("probe.json", &told).expect("what fio would tell");
         let answer =
             fit(&Probes { points: &points, preset: None, amplification: None }, effort, &|_| ()).expect("a drive");
@@ -56,6 +83,50 @@ fn median(errors: &[f64]) -> f64 {
     errors[errors.len() / 2]
 }
 
+/// A fit of a drive's writes, of which only jobs that `are_kept` are given.
+fn of_writes(scenario: &Scenario, effort: Effort, are_kept: impl Fn(&str) -> bool) -> Written {
+    let told = probe(scenario, None, Requests(1_000), true).expect("a probe");
+    let mut points = points("probe.json", &told).expect("what fio would tell");
+    points.retain(|point| point.kind == Kind::Reads || are_kept(&point.name));
+    let preset = scenario.document().device.preset.clone();
+    let probes = Probes { points: &points, preset: preset.as_deref(), amplification: None };
+    let answer = fit(&probes, effort, &|_| ()).expect("a drive");
+    println!("{}\n{:?}", answer.text(), answer.device);
+    answer.writes.expect("writes")
+}
+
+/// No rate that is not of the part in which the cache ends is further off than this.
+fn check_rates(written: &Written, most: f64, except: &str) {
+    let rows: Vec<_> = written.rows.iter().filter(|row| matches!(row.about, About::Burst | About::Steady)).collect();
+    assert!(rows.len() > 3, "{rows:?}");
+    for row in rows.iter().filter(|row| !row.name.ends_with(except)) {
+        assert!(row.error().abs() < most, "{} {:+.3}", row.name, row.error());
+    }
+}
+
+const LITTLE: Effort = Effort { requests: 500, each: 3, best: 6, shown: 500 };
+
+#[test]
+#[ignore = "nightly: 20 s of CPU"]
+fn a_burst_tells_the_time_of_programs_and_the_cache() {
+    let scenario = hidden_writer(1);
+    let written = of_writes(&scenario, LITTLE, |name| name.starts_with("burst") || name.starts_with("again"));
+    let [bytes, _] = written.values.slc.expect("a cache");
+    // 84 blocks of 256 pages of 16 KiB in 32 planes.
+    let hidden = 84.0 * 256.0 * 16_384.0 * 32.0;
+    assert!((bytes / hidden - 1.0).abs() < 0.1, "{bytes} for {hidden}");
+    assert!(matches!(written.told[1], Told::Not), "no steady rate was given");
+    check_rates(&written, 0.1, "-16g");
+}
+
+#[test]
+#[ignore = "nightly: 60 s of CPU"]
+fn the_steady_rate_of_a_hidden_drive_is_met() {
+    let written = of_writes(&hidden_writer(2), LITTLE, |_| true);
+    assert!(written.values.slc.is_none() && matches!(written.told[1], Told::Between(..)));
+    check_rates(&written, 0.05, "-2g");
+}
+
 #[test]
 #[ignore = "nightly: 60 s of CPU"]
 fn a_hidden_drive_is_predicted_from_its_probe() {
@@ -66,9 +137,9 @@ fn a_hidden_drive_is_predicted_from_its_probe() {
 #[test]
 fn a_probe_has_the_same_bytes_every_time_and_one_of_a_fresh_drive_is_refused() {
     let scenario = hidden(3);
-    let told = probe(&scenario, None, Requests(500)).expect("a probe");
-    assert!(told == probe(&scenario, None, Requests(500)).expect("a probe"));
-    let part = probe(&scenario, Some(1 << 30), Requests(500)).expect("a probe");
+    let told = probe(&scenario, None, Requests(500), false).expect("a probe");
+    assert!(told == probe(&scenario, None, Requests(500), false).expect("a probe"));
+    let part = probe(&scenario, Some(1 << 30), Requests(500), false).expect("a probe");
     assert!(part != told && part.contains("\"size\": \"1073741824\""), "{part}");
     let fresh = Scenario::parse(
         "fresh",
@@ -76,7 +147,7 @@ fn a_probe_has_the_same_bytes_every_time_and_one_of_a_fresh_drive_is_refused() {
          synthetic = { requests = 1, arrivals = \"closed-loop\" }\n"
             .into(),
     );
-    let told = probe(&fresh.expect("a scenario"), None, Requests(500)).expect("a probe");
+    let told = probe(&fresh.expect("a scenario"), None, Requests(500), false).expect("a probe");
     let points = points("p.json", &told).expect("told");
     let probes = Probes { points: &points, preset: None, amplification: None };
     let error = fit(&probes, Effort::SHORT, &|_| ()).expect_err("no flash is read");

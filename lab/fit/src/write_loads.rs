@@ -1,0 +1,138 @@
+//! A modelled drive under the jobs that write.
+//!
+//! Drives are run at a part of their size, by blocks of fewer pages: a whole one would take hours to overwrite. What is written in all shrinks with
+//! them, rates and times do not. Owns how a load is brought about; must never know what it is compared with.
+
+use flashlane_report::results::SchedulerResult;
+use flashlane_scenario::Scenario;
+use rayon::prelude::*;
+
+use crate::model::figures_of;
+use crate::play::{self, flow, of};
+use crate::point::Figures;
+use crate::write_jobs::{BURST_BYTES, BURST_DEPTH, SMALL_BYTES, WRITER_DEPTH, WRITERS};
+
+/// Pages of a block of the smaller drive: in blocks of fewer wordlines the padding of the last one of each victim shows.
+const PAGES: u64 = 96;
+/// The same for bursts: in sequence, nothing is collected but whole blocks.
+const PAGES_OF_BURSTS: u64 = 48;
+/// Pages of a block are a multiple of this, whatever the bits of a cell.
+const WORDLINES: u64 = 12;
+/// Share of the drive that is written before the steady rate is measured: it begins in the analytic steady state, whose free blocks come first.
+const SETTLING: f64 = 0.02;
+/// Requests of each flow that are not measured.
+const WARM_UP: u64 = 500;
+
+/// A drive at a part of its size.
+#[derive(Debug)]
+pub struct Drive {
+    scene: Scenario,
+    /// The drive for bursts, and how many times smaller that is.
+    for_bursts: Scenario,
+    scale_of_bursts: u64,
+    /// Units of its map.
+    units: f64,
+    /// Units that its SLC cache holds.
+    cached: f64,
+}
+
+impl Drive {
+    /// The drive of `scene`, whose flows do not matter.
+    ///
+    /// # Errors
+    /// A device that cannot be built, or made smaller.
+    pub fn new(scene: Scenario) -> Result<Drive, String> {
+        let bytes = play::bytes(&scene)?.0;
+        let (for_bursts, scale_of_bursts) = smaller(&scene, PAGES_OF_BURSTS)?;
+        let (scene, scale) = smaller(&scene, PAGES)?;
+        let small = |amount: f64| amount / scale as f64;
+        let units = small(bytes as f64 / SMALL_BYTES as f64);
+        let cached = play::cached_bytes(&scene)? / SMALL_BYTES as f64;
+        Ok(Drive { scene, for_bursts, scale_of_bursts, units, cached })
+    }
+
+    /// Runs flows on the drive in this state; the first `warm_up` requests of each are not measured.
+    fn run(drive: &Scenario, state: &str, warm_up: u64, flows: &str) -> Result<SchedulerResult, String> {
+        let mut scene = drive.clone();
+        let load = play::scenario("scheduler = \"fcfs\"", warm_up, flows)?;
+        let (flow, run) = (load.document().flow.clone(), load.document().run.clone());
+        let state = serde_json::from_value(state.into()).map_err(|error| error.to_string())?;
+        scene.set("flow", "the jobs", |document| {
+            (document.flow, document.run) = (flow, run);
+            document.device.precondition.state = Some(state);
+        });
+        play::run(&scene)
+    }
+
+    /// Small writes one at a time, on a drive that is full but idle.
+    ///
+    /// # Errors
+    /// A run that fails.
+    pub fn lone(&self, requests: u64) -> Result<Figures, String> {
+        let keys = format!("{}, depth = 1, requests = {}", small(0.0, "closed-loop"), WARM_UP + requests);
+        let result = Drive::run(&self.scene, "filled", WARM_UP, &flow("lone", &keys))?;
+        writes(&result, "lone")
+    }
+
+    /// Bytes a second of the parts of a burst that end at `ends`, which are bytes of the whole drive in ascending order.
+    ///
+    /// # Errors
+    /// A run that fails.
+    pub fn burst(&self, ends: &[u64]) -> Result<Vec<f64>, String> {
+        let until = |&end: &u64| -> Result<[f64; 2], String> {
+            let requests = (end / self.scale_of_bursts / BURST_BYTES).max(1);
+            let keys = format!(
+                "read_ratio = 0, size = {{ constant = {BURST_BYTES} }}, align_bytes = {BURST_BYTES}, access = \"streaming\", \
+                 arrivals = \"closed-loop\", depth = {BURST_DEPTH}, requests = {requests}"
+            );
+            let result = Drive::run(&self.for_bursts, "filled", 0, &flow("burst", &keys))?;
+            let ns = of(&result, "burst")?.last_completion_ns;
+            Ok([(requests * BURST_BYTES) as f64, ns as f64 / 1e9])
+        };
+        let mut reached: Vec<[f64; 2]> = ends.par_iter().map(until).collect::<Result<_, _>>()?;
+        reached.insert(0, [0.0; 2]);
+        Ok(reached.windows(2).map(|pair| (pair[1][0] - pair[0][0]) / (pair[1][1] - pair[0][1])).collect())
+    }
+
+    /// Random overwrites as fast as the drive can, and its write amplification.
+    ///
+    /// # Errors
+    /// A run that fails.
+    pub fn steady(&self, requests: u64) -> Result<(Figures, f64), String> {
+        let before = (SETTLING * self.units + self.cached) as u64;
+        let keys = format!("{}, depth = {}", small(0.0, "closed-loop"), WRITERS * WRITER_DEPTH);
+        let flows = flow("steady", &format!("{keys}, requests = {}", before + requests));
+        let result = Drive::run(&self.scene, "steady", before, &flows)?;
+        let amplified = result.device.write_amplification.unwrap_or(1.0);
+        Ok((writes(&result, "steady")?, amplified))
+    }
+}
+
+/// `scene` with blocks of about so many pages, in whole wordlines, and how many times smaller it is.
+fn smaller(scene: &Scenario, pages: u64) -> Result<(Scenario, u64), String> {
+    let own = u64::from(play::pages_per_block(scene)?);
+    let is_whole = |scale: &u64| own.is_multiple_of(*scale) && (own / scale).is_multiple_of(WORDLINES);
+    let scale = (1..=own / pages).rev().find(is_whole).unwrap_or(1);
+    let config = scene.device_config().map_err(|error| error.to_string())?;
+    let user = u64::from(config.ftl.logical_pages) * u64::from(config.geometry.page_bytes) / scale;
+    let erase = serde_json::json!(config.nand.erase.typical().ns() / scale);
+    let erase = serde_json::from_value(erase).map_err(|error| error.to_string())?;
+    let mut scene = scene.clone();
+    scene.set("device", "the jobs", |document| {
+        let device = &mut document.device;
+        device.geometry.pages_per_block = Some((own / scale) as u32);
+        (device.ftl.user_gb, device.ftl.user_bytes, device.ftl.over_provisioning_percent) = (None, Some(user), None);
+        device.nand.erase_ns = Some(erase);
+    });
+    Ok((scene, scale))
+}
+
+/// Keys of small random requests.
+fn small(reads: f64, arrivals: &str) -> String {
+    let size = format!("size = {{ constant = {SMALL_BYTES} }}, align_bytes = {SMALL_BYTES}");
+    format!("read_ratio = {reads:?}, {size}, access = \"random\", arrivals = \"{arrivals}\"")
+}
+
+fn writes(result: &SchedulerResult, name: &str) -> Result<Figures, String> {
+    of(result, name)?.write.as_ref().map(figures_of).ok_or_else(|| "the model completed no write".into())
+}

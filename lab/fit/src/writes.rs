@@ -1,0 +1,500 @@
+//! The fit of writes: a burst and the steady rate.
+//!
+//! What one load tells is fitted to it alone, one after the other: the time of a program and the SLC cache to the burst, the flash beyond the user's to the
+//! steady rate, the buffer's time to lone writes. Owns which jobs tell what. Jobs that read beside writes are left aside.
+
+use flashlane_scenario::Scenario;
+
+use crate::device_file;
+use crate::error::FitError;
+use crate::model::{Base, Values};
+use crate::play;
+use crate::point::{Figures, Point};
+use crate::search::{self, Effort};
+use crate::write_jobs::{Load, WRITERS_OF, write_jobs};
+use crate::write_loads::Drive;
+
+/// How the drive's scheduler answers: reads first, and collection at the pace of writes.
+pub const ANSWERS: &str = "{ base = \"read-first-suspend\", place = \"rotate\", collect = \"paced\" }";
+/// A burst whose last part is slower than its fastest by this factor has a cache.
+const CLIFF: f64 = 0.75;
+/// Evaluations of a value that is solved for, at most; and how near is near enough.
+const STEPS: usize = 6;
+const NEAR: f64 = 0.004;
+/// Requests of a run for each of a run of reads.
+const MORE: u64 = 30;
+/// Parts of a burst without which it tells nothing.
+const PARTS: usize = 3;
+/// Rates and means of writes and mixed jobs are called measured if none that was held out is further off than this.
+const HOLDS: f64 = 0.1;
+const GIB: u64 = 1 << 30;
+
+/// The jobs that write, by use.
+#[derive(Debug, Default)]
+pub struct Loads<'a> {
+    lone: Option<&'a Point>,
+    /// Ends of the parts, bytes, and what was measured; and the same of the burst again.
+    bursts: [Vec<(u64, &'a Point)>; 2],
+    settle: Option<&'a Point>,
+    steady: Vec<&'a Point>,
+}
+
+impl Loads<'_> {
+    /// Whether a fit of writes has what it needs: a burst of several parts, or the steady rate.
+    pub fn tell(&self) -> bool {
+        self.bursts[0].len() >= PARTS || !self.steady.is_empty()
+    }
+}
+
+/// Sorts the standard jobs that write out of `points`; the others come second.
+pub fn sorted(points: &[Point]) -> (Loads<'_>, Vec<Point>) {
+    let jobs = write_jobs(1 << 50);
+    let mut loads = Loads::default();
+    let mut others = Vec::new();
+    for point in points {
+        let name = point.name.strip_suffix(WRITERS_OF).unwrap_or(&point.name);
+        let Some(job) = jobs.iter().find(|job| job.name == name) else {
+            others.push(point.clone());
+            continue;
+        };
+        match job.load {
+            Load::Lone => loads.lone = Some(point),
+            Load::Burst { to, .. } => loads.bursts[usize::from(name.starts_with("again"))].push((to, point)),
+            Load::Settle => loads.settle = Some(point),
+            Load::Steady => loads.steady.push(point),
+            Load::Fill | Load::Idle | Load::Overwrite | Load::Beside { .. } => {}
+        }
+    }
+    loads.bursts.iter_mut().for_each(|burst| burst.sort_by_key(|(end, _)| *end));
+    (loads, others)
+}
+
+/// What is fitted.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct WriteValues {
+    /// Time of a program, us.
+    pub program_us: f64,
+    /// Flash over what the user has.
+    pub raw: f64,
+    /// Bytes that the user has.
+    pub user: f64,
+    /// Bytes of the SLC cache, and the time of a program in it, us.
+    pub slc: Option<[f64; 2]>,
+    /// Time of the buffer, us.
+    pub access_us: f64,
+}
+
+/// A row: what was measured beside what the device does.
+#[derive(Clone, Debug)]
+pub struct WriteRow {
+    /// What it is about.
+    pub about: About,
+    /// The job's name.
+    pub name: String,
+    /// Whether values were fitted to it.
+    pub is_fitted: bool,
+    /// What was measured, and what the device does.
+    pub figures: [Figures; 2],
+}
+
+/// What a row is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum About {
+    /// Writes one at a time.
+    Lone,
+    /// Bytes a second of a part of a burst; `iops` are bytes.
+    Burst,
+    /// Writes a second.
+    Steady,
+    /// Physical over host writes; `mean_us` is the ratio.
+    Amplification,
+}
+
+impl WriteRow {
+    /// Modelled over measured, less one: the rate of bursts and steady writes, else the mean.
+    pub fn error(&self) -> f64 {
+        let [measured, modelled] = &self.figures;
+        match self.about {
+            About::Burst | About::Steady => modelled.iops / measured.iops - 1.0,
+            _ => modelled.mean_us / measured.mean_us - 1.0,
+        }
+    }
+}
+
+/// What a value's jobs tell of it.
+#[derive(Clone, Copy, Debug)]
+pub enum Told {
+    /// These fit as well.
+    Between(f64, f64),
+    /// No job tells it.
+    Not,
+}
+
+/// The fit of writes.
+#[derive(Debug)]
+pub struct Written {
+    /// The values.
+    pub values: WriteValues,
+    /// What is known of program time, raw flash and cache.
+    pub told: [Told; 3],
+    /// Rows of the table.
+    pub rows: Vec<WriteRow>,
+    /// How far two runs of the steady rate and two bursts are apart.
+    pub repetition: Option<f64>,
+    /// Whether the steady part was reached.
+    pub is_steady: Option<bool>,
+}
+
+/// A fit under way.
+struct Fit<'a> {
+    base: &'a mut Base,
+    reads: Values,
+    values: WriteValues,
+    requests: u64,
+}
+
+/// Fits writes beside the values of reads, into the keys of `base`; none if no job tells of them.
+///
+/// # Errors
+/// A run that fails.
+pub fn fit(
+    base: &mut Base,
+    reads: &Values,
+    loads: &Loads<'_>,
+    amplification: Option<f64>,
+    effort: Effort,
+    progress: &dyn Fn(f64),
+) -> Result<Option<Written>, FitError> {
+    if !loads.tell() {
+        return Ok(None);
+    }
+    let values = WriteValues::of(base, reads)?;
+    let mut fit = Fit { base, reads: *reads, values, requests: MORE * effort.requests };
+    let repetition = repetition(loads);
+    let apart = repetition.unwrap_or(0.0).max(search::LEAST_DIFFERENCE);
+    let mut told = [Told::Not; 3];
+    if loads.bursts[0].len() >= PARTS {
+        [told[0], told[2]] = fit.burst(&loads.bursts[0], apart)?;
+    }
+    progress(0.2);
+    if let Some(steady) = loads.steady.first() {
+        let which = if loads.bursts[0].len() < PARTS { Which::Program } else { Which::Raw };
+        told[which as usize] = fit.solve(which, steady.iops, apart, &|drive, requests| {
+            drive.steady(requests).map(|(figures, _)| figures.iops)
+        })?;
+    }
+    progress(0.4);
+    if let Some(lone) = loads.lone {
+        fit.keys()?;
+        let modelled = fit.drive()?.lone(fit.requests / 10).map_err(FitError::Input)?;
+        fit.values.access_us = (fit.values.access_us + lone.mean_us - modelled.mean_us).max(0.0);
+    }
+    progress(0.8);
+    fit.keys()?;
+    let rows = fit.rows(loads, amplification)?;
+    progress(1.0);
+    let is_steady = loads.settle.and_then(|settle| settle.is_steady);
+    Ok(Some(Written { values: fit.values, told, rows, repetition, is_steady }))
+}
+
+/// A value that is solved for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    Program = 0,
+    Raw = 1,
+}
+
+/// The largest difference between two runs of a job.
+fn repetition(loads: &Loads<'_>) -> Option<f64> {
+    let [first, again] = &loads.bursts;
+    let rates = first.iter().zip(again).skip(1).map(|((_, a), (_, b))| (a.iops, b.iops));
+    let steady = loads.steady.windows(2).map(|pair| (pair[0].iops, pair[1].iops));
+    rates.chain(steady).map(|(a, b)| (b / a - 1.0).abs()).reduce(f64::max)
+}
+
+impl WriteValues {
+    /// What the preset has.
+    fn of(base: &Base, reads: &Values) -> Result<WriteValues, FitError> {
+        let scene = play::scenario(&base.text(reads, ANSWERS), 0, &play::flow("x", "requests = 1"));
+        let scene = scene.map_err(FitError::Input)?;
+        let (user, raw) = play::bytes(&scene).map_err(FitError::Input)?;
+        let config = scene.device_config().map_err(|error| FitError::Input(error.to_string()))?;
+        let device = base.device();
+        Ok(WriteValues {
+            user: user as f64,
+            program_us: config.nand.program.typical().ns() as f64 / 1e3,
+            raw: (raw as f64 - base.slc_bytes(reads)) / user as f64,
+            slc: None,
+            access_us: device.buffer.access_ns.unwrap_or(1_000) as f64 / 1e3,
+        })
+    }
+}
+
+impl Fit<'_> {
+    /// Gives the base the keys of the values.
+    fn keys(&mut self) -> Result<(), FitError> {
+        self.base.writes = self.base.write_keys(&self.reads, &self.values);
+        Ok(())
+    }
+
+    /// The drive of the keys.
+    fn drive(&self) -> Result<Drive, FitError> {
+        let scene: Result<Scenario, String> =
+            play::scenario(&self.base.text(&self.reads, ANSWERS), 0, &play::flow("x", "requests = 1"));
+        scene.and_then(Drive::new).map_err(FitError::Input)
+    }
+
+    /// The program time and the cache by a burst's parts, of which the first is not compared: some of it fits in the buffer.
+    fn burst(&mut self, parts: &[(u64, &Point)], apart: f64) -> Result<[Told; 2], FitError> {
+        let ends: Vec<u64> = parts.iter().map(|(end, _)| *end).collect();
+        let rates: Vec<f64> = parts.iter().map(|(_, point)| point.iops * point.bytes as f64).collect();
+        let (slow, fast) = (rates[rates.len() - 1], rates[1..].iter().copied().fold(0.0, f64::max));
+        let mut cache = Told::Not;
+        if slow < CLIFF * fast {
+            // The part in which it ends is written at both rates.
+            let bytes: f64 = rates
+                .iter()
+                .zip(&ends)
+                .zip([0].iter().chain(&ends))
+                .map(|((&rate, &to), &from)| {
+                    let share = (1.0 / rate - 1.0 / slow) / (1.0 / fast - 1.0 / slow);
+                    (to - from) as f64 * share.clamp(0.0, 1.0)
+                })
+                .sum();
+            let per_us = self.base.page_bytes_at_once(&self.reads);
+            self.values.slc = Some([bytes, (1e6 * per_us / fast).max(10.0)]);
+            cache = Told::Between(bytes * (1.0 - apart), bytes * (1.0 + apart));
+        }
+        let last = ends[ends.len() - 2..].to_vec();
+        let program = self.solve(Which::Program, slow, apart, &|drive, _| Ok(drive.burst(&last)?[1]))?;
+        if let Some([bytes, _]) = self.values.slc {
+            // One step for the time in the cache, and one for its size.
+            let early: Vec<u64> = ends.iter().copied().filter(|&end| (end as f64) < 0.9 * bytes).collect();
+            if early.len() >= 2 {
+                self.keys()?;
+                let modelled = self.drive()?.burst(&early[early.len() - 2..]).map_err(FitError::Input)?[1];
+                if let Some([_, us]) = &mut self.values.slc {
+                    *us *= (modelled / fast).clamp(0.5, 2.0);
+                }
+            }
+        }
+        Ok([program, cache])
+    }
+
+    /// The value with which a rate is what was measured, and those with which it is as near as repetitions.
+    fn solve(
+        &mut self,
+        which: Which,
+        target: f64,
+        apart: f64,
+        rate: &dyn Fn(&Drive, u64) -> Result<f64, String>,
+    ) -> Result<Told, FitError> {
+        // A rate goes with the inverse of the program time, and with about the root of the flash that is the drive's own.
+        let (mut at, mut slope, range) = match which {
+            Which::Program => (self.values.program_us.ln(), -1.0, (50.0_f64).ln()..=(40_000.0_f64).ln()),
+            Which::Raw => ((self.values.raw - 1.0).ln(), 0.7, (0.02_f64).ln()..=(1.5_f64).ln()),
+        };
+        let mut before: Option<[f64; 2]> = None;
+        let mut best = [at, f64::INFINITY];
+        for _ in 0..STEPS {
+            match which {
+                Which::Program => self.values.program_us = at.exp(),
+                Which::Raw => self.values.raw = 1.0 + at.exp(),
+            }
+            self.keys()?;
+            let off = (rate(&self.drive()?, self.requests).map_err(FitError::Input)? / target).ln();
+            if off.abs() < f64::abs(best[1]) {
+                best = [at, off];
+            }
+            if let Some([from, was]) = before.filter(|[from, _]| (at - from).abs() > 1e-3) {
+                let seen = (off - was) / (at - from);
+                // A slope of noise would lead far away.
+                if seen * slope > 0.0 {
+                    slope = seen.clamp(-2.0, 3.0);
+                }
+            }
+            if off.abs() < NEAR {
+                break;
+            }
+            before = Some([at, off]);
+            at = (at - (off / slope).clamp(-0.7, 0.7)).clamp(*range.start(), *range.end());
+        }
+        match which {
+            Which::Program => self.values.program_us = best[0].exp(),
+            Which::Raw => self.values.raw = 1.0 + best[0].exp(),
+        }
+        let width = (apart + best[1].abs()) / slope.abs().max(0.1);
+        let value = |at: f64| if which == Which::Raw { 1.0 + at.exp() } else { at.exp() };
+        Ok(Told::Between(value(best[0] - width), value(best[0] + width)))
+    }
+
+    fn rows(&mut self, loads: &Loads<'_>, amplification: Option<f64>) -> Result<Vec<WriteRow>, FitError> {
+        let (drive, requests) = (self.drive()?, 2 * self.requests);
+        let row = |about, name: &str, is_fitted, measured, modelled| WriteRow {
+            about,
+            name: name.into(),
+            is_fitted,
+            figures: [measured, modelled],
+        };
+        let mut rows = Vec::new();
+        if let Some(lone) = loads.lone {
+            let modelled = drive.lone(requests / 10).map_err(FitError::Input)?;
+            rows.push(row(About::Lone, &lone.name, true, lone.figures(), modelled));
+        }
+        let ends: Vec<u64> = loads.bursts[0].iter().map(|(end, _)| *end).collect();
+        if ends.len() >= PARTS {
+            let rates = drive.burst(&ends).map_err(FitError::Input)?;
+            for (parts, again) in loads.bursts.iter().zip([false, true]) {
+                for (index, ((_, point), rate)) in parts.iter().zip(&rates).skip(1).enumerate() {
+                    let bytes = |rate: f64| Figures { iops: rate, mean_us: 0.0, quantiles: Vec::new() };
+                    let is_fitted = !again && (index + 2 == ends.len() || self.values.slc.is_some());
+                    let measured = bytes(point.iops * point.bytes as f64);
+                    rows.push(row(About::Burst, &point.name, is_fitted, measured, bytes(*rate)));
+                }
+            }
+        }
+        if loads.steady.is_empty() {
+            return Ok(rows);
+        }
+        let (steady, amplified) = drive.steady(requests).map_err(FitError::Input)?;
+        for (index, point) in loads.steady.iter().enumerate() {
+            rows.push(row(About::Steady, &point.name, index == 0, point.figures(), steady.clone()));
+        }
+        if let Some(ratio) = amplification {
+            let of = |ratio: f64| Figures { iops: 0.0, mean_us: ratio, quantiles: Vec::new() };
+            rows.push(row(About::Amplification, "logs", false, of(ratio), of(amplified)));
+        }
+        Ok(rows)
+    }
+}
+
+impl Base {
+    /// Planes of the drive.
+    fn planes(&self, reads: &Values) -> f64 {
+        let geometry = &self.device().geometry;
+        let each =
+            geometry.channels.unwrap_or(1) * geometry.dies_per_chip.unwrap_or(1) * geometry.planes_per_die.unwrap_or(1);
+        f64::from(each * reads.chips)
+    }
+
+    /// Bytes that all planes program at once, a page each.
+    fn page_bytes_at_once(&self, reads: &Values) -> f64 {
+        self.planes(reads) * f64::from(self.device().geometry.page_bytes.unwrap_or(16_384))
+    }
+
+    /// Bytes of the flash that the preset's blocks in SLC mode take.
+    fn slc_bytes(&self, reads: &Values) -> f64 {
+        let pages = f64::from(self.device().geometry.pages_per_block.unwrap_or_default());
+        f64::from(self.device().slc.static_blocks.unwrap_or(0)) * pages * self.page_bytes_at_once(reads)
+    }
+
+    /// The keys of these values.
+    fn write_keys(&self, reads: &Values, values: &WriteValues) -> Vec<(&'static str, String)> {
+        let device = self.device();
+        let ns = |us: f64| ((us * 1e3).round() as u64).to_string();
+        let row = self.page_bytes_at_once(reads) * f64::from(device.geometry.pages_per_block.unwrap_or_default());
+        let bits = device.nand.one_shot_pages.unwrap_or(3).max(2);
+        let cache = values.slc.map_or(0.0, |[bytes, _]| (bytes * f64::from(bits) / row).round().max(1.0));
+        let blocks = (values.raw * values.user / row).ceil() + cache;
+        let mut keys = vec![
+            ("geometry.blocks_per_plane", (blocks as u64).to_string()),
+            ("nand.program_ns", ns(values.program_us)),
+            ("buffer.access_ns", ns(values.access_us)),
+        ];
+        if device.ftl.unit_bytes.is_none() {
+            keys.push(("ftl.unit_bytes", "4096".into()));
+            keys.push(("ftl.read_modify_write", "true".into()));
+            let pages = |count: Option<u32>| (4 * u64::from(count.unwrap_or_default())).to_string();
+            keys.push(("buffer.pages", pages(device.buffer.pages)));
+            keys.push(("buffer.flush_above", pages(device.buffer.flush_above)));
+        }
+        if device.gc.start_percent.is_none_or(|percent| percent > 1.0) {
+            keys.push(("gc.start_percent", "1.0".into()));
+        }
+        if device.slc.static_blocks.is_some() || values.slc.is_some() {
+            keys.push(("slc.static_blocks", (cache as u64).to_string()));
+            keys.push(("slc.dynamic", "false".into()));
+        }
+        if let Some([_, us]) = values.slc {
+            let or = |own: Option<u64>, default: f64| own.unwrap_or(default as u64).to_string();
+            keys.push(("slc.bits", bits.to_string()));
+            keys.push(("slc.read_ns", or(device.slc.read_ns, 25_000.0)));
+            keys.push(("slc.program_ns", ns(us)));
+            keys.push(("slc.erase_ns", or(device.slc.erase_ns, 2_000_000.0)));
+            keys.push(("slc.idle_ms", device.slc.idle_ms.unwrap_or(500.0).to_string()));
+            keys.push(("slc.full", "\"direct\"".into()));
+        }
+        keys
+    }
+}
+
+impl Point {
+    /// Its rate and times.
+    fn figures(&self) -> Figures {
+        Figures { iops: self.iops, mean_us: self.mean_us, quantiles: self.quantiles.clone() }
+    }
+}
+
+impl Written {
+    /// The word of `[fitted]` for writes.
+    pub fn word(&self) -> &'static str {
+        let of = |row: &&WriteRow| matches!(row.about, About::Burst | About::Steady) && !row.is_fitted;
+        let worst = self.rows.iter().filter(of).map(|row| row.error().abs()).reduce(f64::max);
+        let holds = worst.is_some_and(|worst| worst <= HOLDS) && self.is_steady != Some(false);
+        if holds { "measured" } else { "bounded" }
+    }
+
+    /// A sentence for each use.
+    pub fn sentences(&self) -> Vec<String> {
+        let held_out = |about| self.rows.iter().filter(move |row| row.about == about && !row.is_fitted);
+        let percent = |share: f64| format!("{:.0} %", (100.0 * share).ceil());
+        let worst = |about| held_out(about).map(|row| row.error().abs()).reduce(f64::max);
+        let mut sentences = vec!["reads among writes: not fitted".to_owned()];
+        let again = match self.repetition {
+            Some(apart) => format!("two runs differ by up to {:.1} %", 100.0 * apart),
+            None => "measured once, repeatability unknown".into(),
+        };
+        for (what, about) in [("bursts of writes", About::Burst), ("sustained writes", About::Steady)] {
+            sentences.push(match worst(about) {
+                Some(off) => format!("{what}: rates within {} ({again})", percent(off)),
+                None if self.rows.iter().any(|row| row.about == about) => format!("{what}: {again}"),
+                None => format!("{what}: not measured"),
+            });
+        }
+        if let Some([bytes, _]) = self.values.slc {
+            sentences.push(format!("a burst after a pause is fast for {:.1} GiB: the cache", bytes / GIB as f64));
+        }
+        if self.is_steady == Some(false) {
+            sentences.push("the rate was not steady when its time was over: sustained writes are doubtful".into());
+        }
+        sentences.push(format!("writes are fitted under the scheduler {ANSWERS}; another one changes them"));
+        sentences
+    }
+
+    /// What is known of the value of a key, if it is one of writes.
+    pub fn about(&self, key: &str) -> Option<String> {
+        let known = |told: Told, unit: f64| match told {
+            Told::Not => "not told by these probes".to_owned(),
+            Told::Between(low, high) => {
+                let word = if high / low <= device_file::TOLD { "measured" } else { "bounded" };
+                let number = |value: f64| device_file::number(value * unit);
+                format!("{word}: {} to {} fit as well", number(low), number(high))
+            }
+        };
+        let [program, raw, cache] = self.told;
+        Some(match key {
+            "nand.program_ns" => known(program, 1e3),
+            "geometry.blocks_per_plane" => format!("flash over the user's size; {}", known(raw, 1.0)),
+            "slc.static_blocks" if self.values.slc.is_none() => "no part of the burst is faster than the last".into(),
+            "slc.static_blocks" => format!("GiB of the cache; {}", known(cache, 1.0 / GIB as f64)),
+            "slc.program_ns" => "by the rate of the burst's fast parts".into(),
+            "gc.start_percent" => "little flash is kept free, so that the steady rate tells how much there is".into(),
+            "buffer.access_ns" => "by lone writes, beyond what reads tell of the link".into(),
+            "ftl.unit_bytes" | "ftl.read_modify_write" | "buffer.pages" | "buffer.flush_above" => {
+                "a map of 4 KiB, as small writes share programs".into()
+            }
+            key if key.starts_with("slc.") => "not told by these probes".into(),
+            _ => return None,
+        })
+    }
+}
