@@ -25,22 +25,23 @@ demo:
 	@echo
 	@echo 'The report: $(OUT)/report.html (open it in any browser; it needs no network)'
 
+# By --bin and not by package: so libraries get the features of the whole workspace, as in its tests, and are compiled once.
 lint:
 	@tools/setup.sh rust
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	$(CARGO) run --quiet --locked -p xtask -- tidy
+	$(CARGO) run --quiet --locked --bin xtask -- tidy
 	@$(CARGO) metadata --quiet --locked --format-version 1 --manifest-path faces/python/Cargo.toml > /dev/null
 
 test:
 	@tools/setup.sh rust
 	@tools/setup.sh browser axe python valgrind fio disks $(if $(filter 1,$(NIGHTLY)),guest) & setup=$$!; \
 		$(MAKE) --no-print-directory lint; lint=$$?; wait $$setup && exit $$lint
-	@$(CARGO) run --quiet --locked -p xtask -- test
+	@$(CARGO) run --quiet --locked --bin xtask -- test
 
 nightly:
 	@tools/setup.sh rust browser axe python valgrind fio disks guest
-	@$(CARGO) run --quiet --locked -p xtask -- nightly
+	@$(CARGO) run --quiet --locked --bin xtask -- nightly
 
 bench:
 	@tools/setup.sh rust valgrind

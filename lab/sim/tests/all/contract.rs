@@ -54,9 +54,14 @@ fn workload(config: &Config, seed: u128, requests: usize) -> Vec<TestRequest> {
 }
 
 /// Runs `check` for every scheduler on each device.
-fn each(mut check: impl FnMut(&SchedulerEntry, &Recipe, &Config, &[TestRequest])) {
+fn each(check: impl FnMut(&SchedulerEntry, &Recipe, &Config, &[TestRequest])) {
+    each_with(2500, check);
+}
+
+/// Runs `check` for every scheduler on each device, with so many requests.
+fn each_with(requests: usize, mut check: impl FnMut(&SchedulerEntry, &Recipe, &Config, &[TestRequest])) {
     for config in [two_priority_drive(), all_features_drive(), linked_drive()] {
-        let asks = workload(&config, 7, 2500);
+        let asks = workload(&config, 7, requests);
         for entry in schedulers() {
             check(entry, &recipe(entry.name, &[]), &config, &asks);
         }
@@ -78,10 +83,9 @@ fn every_request_completes_once_twice_the_same_whether_watched_or_not_and_the_au
 
 /// Reporting events does not change estimates either: an estimate sees the channels as they are, even where transfers
 /// without a reported beginning are recorded late. Looked at after every fourth request: most of what waits does so for longer.
-#[test]
-fn slack_is_the_same_whether_watched_or_not() {
+fn slack_is_the_same(requests: usize, at_least: usize) {
     let mut with_slack = 0;
-    each(|entry, recipe, config, asks| {
+    each_with(requests, |entry, recipe, config, asks| {
         let [mut quiet, mut watched] = [(); 2].map(|()| play::built(config, recipe).expect("legal").0);
         watched.report_events();
         for (id, ask) in asks.iter().enumerate() {
@@ -100,7 +104,18 @@ fn slack_is_the_same_whether_watched_or_not() {
             with_slack += slacks[0].iter().filter(|(_, slack)| *slack > Duration::ZERO).count();
         }
     });
-    assert!(with_slack > 5_000, "{with_slack} are too few");
+    assert!(with_slack > at_least, "{with_slack} are too few");
+}
+
+#[test]
+fn slack_is_the_same_whether_watched_or_not() {
+    slack_is_the_same(700, 1_000);
+}
+
+#[test]
+#[ignore = "nightly: more than three times the requests"]
+fn slack_is_the_same_in_longer_runs() {
+    slack_is_the_same(2500, 5_000);
 }
 
 #[test]

@@ -10,11 +10,19 @@ use flashlane_testing::Random;
 
 use super::*;
 
-/// How often a run is killed.
-const KILLS: u32 = 200;
-
 #[test]
 fn a_run_killed_at_any_moment_leaves_old_or_new() {
+    killed(60);
+}
+
+#[test]
+#[ignore = "nightly: five times the kills"]
+fn a_run_killed_at_many_moments_leaves_old_or_new() {
+    killed(300);
+}
+
+/// Kills a run so many times.
+fn killed(kills: u32) {
     let desk = desk();
     let desk = desk.path();
     std::fs::create_dir(desk.join(".out.flashlane-of-mine")).unwrap();
@@ -42,7 +50,7 @@ fn a_run_killed_at_any_moment_leaves_old_or_new() {
     let neighbours = around(desk);
     let mut random = Random(0x2545_F491_4F6C_DD1D);
     let (mut replaced, mut leftovers) = (0, 0);
-    for kill in 0..KILLS {
+    for kill in 0..kills {
         let seed = ["1", "2"][kill as usize % 2];
         let with_page = kill % 10 == 9;
         let args = if with_page { &page[..] } else { &args(seed)[..] };
@@ -76,7 +84,7 @@ fn a_run_killed_at_any_moment_leaves_old_or_new() {
     assert_eq!(files(&desk.join("out")), wholes[0]);
     assert!(!names(desk).iter().any(|name| is_leftover(name)), "{:?}", names(desk));
     println!(
-        "{takes:?} a run, {KILLS} kills: {replaced} found the new results in place, {leftovers} times something was left to sweep"
+        "{takes:?} a run, {kills} kills: {replaced} found the new results in place, {leftovers} times something was left to sweep"
     );
 }
 
