@@ -203,12 +203,14 @@ impl Value for TxnId {
 pub struct LpnTable<T> {
     slots: Vec<(u32, T)>,
     mask: usize,
+    /// Bits of a group's hash beyond those that number a group of the table.
+    shift: u32,
     len: usize,
 }
 
 impl<T: Value> Default for LpnTable<T> {
     fn default() -> LpnTable<T> {
-        LpnTable { slots: vec![(0, T::NONE); 64], mask: 63, len: 0 }
+        LpnTable { slots: vec![(0, T::NONE); 64], mask: 63, shift: u32::BITS - (64 / GROUP).trailing_zeros(), len: 0 }
     }
 }
 
@@ -217,9 +219,8 @@ impl<T: Value> LpnTable<T> {
     /// over the table; the pages of a group, which requests touch together, have adjacent entries.
     #[inline]
     fn start(&self, lpn: u32) -> usize {
-        let groups = (self.mask as u64 + 1) / u64::from(GROUP);
-        let group = (u64::from((lpn / GROUP).wrapping_mul(0x9e37_79b1)) * groups) >> 32;
-        group as usize * GROUP as usize + (lpn % GROUP) as usize
+        let group = (lpn / GROUP).wrapping_mul(0x9e37_79b1) >> self.shift;
+        (group * GROUP + lpn % GROUP) as usize
     }
 
     /// The entry of `lpn`; [`Value::NONE`] if there is none.
@@ -303,7 +304,7 @@ impl<T: Value> LpnTable<T> {
 
     fn grow(&mut self) {
         let old = core::mem::take(&mut self.slots);
-        self.mask = self.mask * 2 + 1;
+        (self.mask, self.shift) = (self.mask * 2 + 1, self.shift - 1);
         self.slots = vec![(0, T::NONE); self.mask + 1];
         self.len = 0;
         for (key, entry) in old {

@@ -16,6 +16,8 @@ pub enum Workload {
     Mix,
     /// 4 KiB writes, 3,000 per second.
     Writes,
+    /// Writes of 4 to 32 KiB, 20,000 per second: on a small drive of today they outlast the free blocks.
+    Steady,
 }
 
 /// A kind of drive.
@@ -27,13 +29,12 @@ pub enum Drive {
     Large,
     /// 480 GB, `scenarios/mqsim-reference.toml`.
     Reference,
+    /// 120 GB, `datacenter-tlc` with a sixteenth of the pages a block.
+    Datacenter,
 }
 
-/// Sectors that all drives have: requests lie in the first 12 GB, or in the first 400 GB of a large drive.
-const SECTORS: [u32; 2] = [12_000_000_000_u64.div_euclid(512) as u32, 400_000_000_000_u64.div_euclid(512) as u32];
-
 impl Workload {
-    /// Every one.
+    /// Those that every drive of [`Drive::ALL`] gets.
     pub const ALL: [Workload; 3] = [Workload::Reads, Workload::Mix, Workload::Writes];
 
     /// The name in cases.
@@ -42,6 +43,7 @@ impl Workload {
             Workload::Reads => "reads",
             Workload::Mix => "mix",
             Workload::Writes => "writes",
+            Workload::Steady => "steady-writes",
         }
     }
 
@@ -51,6 +53,7 @@ impl Workload {
             Workload::Reads => (5_000, 10, 1),
             Workload::Mix => (333_333, 7, 8),
             Workload::Writes => (333_334, 0, 1),
+            Workload::Steady => (50_000, 0, 8),
         }
     }
 
@@ -72,7 +75,7 @@ impl Workload {
 }
 
 impl Drive {
-    /// Every one.
+    /// Those that get every workload of [`Workload::ALL`].
     pub const ALL: [Drive; 3] = [Drive::Small, Drive::Large, Drive::Reference];
 
     /// The name in cases.
@@ -81,7 +84,18 @@ impl Drive {
             Drive::Small => "16 GB",
             Drive::Large => "480 GB",
             Drive::Reference => "reference",
+            Drive::Datacenter => "datacenter",
         }
+    }
+
+    /// Sectors from the first on that requests lie in.
+    fn sectors(self) -> u32 {
+        let bytes: u64 = match self {
+            Drive::Small => 12_000_000_000,
+            Drive::Large | Drive::Reference => 400_000_000_000,
+            Drive::Datacenter => 112_000_000_000,
+        };
+        (bytes / 512) as u32
     }
 
     /// The scenario: garbage is collected where requests write.
@@ -91,6 +105,7 @@ impl Drive {
             Drive::Small => 137,
             Drive::Large => 4096,
             Drive::Reference => return include_str!("../../../../scenarios/mqsim-reference.toml").into(),
+            Drive::Datacenter => return DATACENTER.into(),
         };
         format!(
             "name = \"bench\"\n[device]\npreset = \"flin-isca18\"\n[device.geometry]\nblocks_per_plane = {blocks}\n[device.ftl]\n\
@@ -100,13 +115,17 @@ impl Drive {
     }
 }
 
+/// `datacenter-tlc` with blocks of a sixteenth of their pages, so that many superblocks are collected in a short run.
+const DATACENTER: &str = "name = \"bench\"\n[device]\npreset = \"datacenter-tlc\"\n[device.geometry]\npages_per_block = 96\n[device.ftl]\n\
+                          user_gb = 120\n[run]\nalone = false\n[[flow]]\nname = \"bench\"\n[flow.synthetic]\nrate_iops = 1000\nrequests = 1\n";
+
 /// The scenario and trace files of a case, made in `folder` unless they are there.
 pub fn files(folder: &Path, (workload, drive): (Workload, Drive), requests: u64) -> Result<(PathBuf, PathBuf), String> {
     let failed = |path: &Path| format!("{}: cannot be written", path.display());
     fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", failed(folder)))?;
     let scenario = folder.join(format!("{}-{}.toml", workload.name(), drive.name().replace(' ', "-")));
     fs::write(&scenario, drive.scenario(workload)).map_err(|e| format!("{}: {e}", failed(&scenario)))?;
-    let sectors = SECTORS[usize::from(drive != Drive::Small)];
+    let sectors = drive.sectors();
     let trace = folder.join(format!("{}-{sectors}-{requests}.trace", workload.name()));
     let file = File::create(&trace).map_err(|e| format!("{}: {e}", failed(&trace)))?;
     let mut to = BufWriter::new(file);
@@ -128,7 +147,7 @@ mod tests {
             workload.write(1_000_000, 10_000, &mut bytes).expect("written");
             String::from_utf8(bytes).expect("text")
         };
-        for workload in Workload::ALL {
+        for workload in Workload::ALL.into_iter().chain([Workload::Steady]) {
             let text = made(workload);
             assert_eq!(text, made(workload));
             let rows: Vec<Vec<u64>> = text

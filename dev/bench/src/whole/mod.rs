@@ -51,6 +51,8 @@ pub fn all() -> Vec<WholeCase> {
         let name = format!("{}/{}/four", workload.name(), Drive::Small.name());
         cases.push(WholeCase { name, replay: Some((workload, Drive::Small)), schedulers: FOUR, checked, daily: false });
     }
+    let (name, replay) = ("steady-writes/datacenter/fr-fcfs".into(), Some((Workload::Steady, Drive::Datacenter)));
+    cases.push(WholeCase { name, replay, schedulers: "fr-fcfs", checked: true, daily: false });
     cases
 }
 
@@ -64,7 +66,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all().len());
-        assert_eq!(all().iter().filter(|case| case.checked).count(), 5);
+        assert_eq!(all().iter().filter(|case| case.checked).count(), 6);
         assert_eq!(all().iter().filter(|case| case.daily).count(), 2);
     }
 }

@@ -235,16 +235,18 @@ impl Pool {
         Some(FreshPage { ppa: Ppa(first.block * pages + first.next), page: first.next, segment: first.segment })
     }
 
-    /// The next physical pages for moves, at most `most`, one after the other in one block: the first, and their number.
+    /// The next physical pages of a stream of moves, at most `most`, one after the other in one block: the first, and their number.
     #[inline]
     pub(super) fn take_pages_for_moves(
         &mut self,
+        stream: Stream,
         most: u32,
         pages: u32,
         segment: impl FnOnce(u32) -> Segment,
-    ) -> Option<(Ppa, u32)> {
-        let (first, count) = self.take(Stream::Gc, most, pages, segment)?;
-        Some((Ppa(first.block * pages + first.next), count))
+    ) -> Option<(FreshPage, u32)> {
+        let (first, count) = self.take(stream, most, pages, segment)?;
+        let ppa = Ppa(first.block * pages + first.next);
+        Some((FreshPage { ppa, page: first.next, segment: first.segment }, count))
     }
 
     /// Gives up the next page of a stream's open block if that is not the first of a wordline of `wordline` pages: it is invalid at once.

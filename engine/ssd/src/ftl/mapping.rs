@@ -388,6 +388,31 @@ impl Validity {
         self.bits[word] &= !(1 << (ppa.0 % 64));
     }
 
+    /// Marks pages that follow one another valid, a word at a time.
+    #[inline]
+    pub(super) fn validate_run(&mut self, plane: PlaneId, first: Ppa, count: u32) {
+        let own = self.own(plane);
+        let (mut at, end) = (first.0, first.0 + count);
+        while at < end {
+            let bits = (64 - at % 64).min(end - at);
+            let mask = u64::MAX >> (64 - bits) << (at % 64);
+            debug_assert!(self.bits[own + at as usize / 64] & mask == 0);
+            self.bits[own + at as usize / 64] |= mask;
+            at += bits;
+        }
+    }
+
+    /// Marks pages of a plane invalid.
+    #[inline]
+    pub(super) fn invalidate_each(&mut self, plane: PlaneId, pages: impl Iterator<Item = Ppa>) {
+        let own = self.own(plane);
+        for ppa in pages {
+            let word = &mut self.bits[own + ppa.0 as usize / 64];
+            debug_assert!(*word >> (ppa.0 % 64) & 1 == 1);
+            *word &= !(1 << (ppa.0 % 64));
+        }
+    }
+
     /// Prefetches the validity of the page.
     #[inline]
     pub(super) fn prefetch(&self, plane: PlaneId, ppa: Ppa) {

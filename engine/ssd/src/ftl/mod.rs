@@ -429,6 +429,34 @@ impl Ftl {
         fresh.ppa
     }
 
+    /// The same for logical pages that one program writes, as many of the first of them as fit into one block: they get physical pages that follow one
+    /// another. `page` gives each with where its current copy is. Returns the first physical page, and their number.
+    #[inline(always)]
+    pub fn move_run(
+        &mut self,
+        plane: PlaneId,
+        most: u32,
+        stream: Stream,
+        page: impl Fn(u32) -> (Lpn, Ppa),
+    ) -> (Ppa, u32) {
+        let segment = |block| self.reverse.open(plane, block);
+        let pages = self.geometry.pages_per_block;
+        let run = self.pools[plane.index()].take_pages_for_moves(stream, most, pages, segment);
+        let (fresh, count) = run.expect("one block is kept for moves");
+        debug_assert!((0..count).map(&page).all(|(lpn, from)| self.current(lpn) == Some((plane, from))), "current");
+        match stream {
+            Stream::Fold => self.totals.fold_programs += u64::from(count),
+            _ => self.totals.gc_programs += u64::from(count),
+        }
+        self.validity.invalidate_each(plane, (0..count).map(|i| page(i).1));
+        self.validity.validate_run(plane, fresh.ppa, count);
+        self.reverse.set_run(fresh.segment, fresh.page, (0..count).map(|i| page(i).0));
+        for i in 0..count {
+            self.map.set(page(i).0, plane, Ppa(fresh.ppa.0 + i));
+        }
+        (fresh.ppa, count)
+    }
+
     /// The entry of a page that a program of garbage collection moves has changed.
     #[inline(always)]
     pub(crate) fn entry_moved(&mut self, lpn: Lpn) {

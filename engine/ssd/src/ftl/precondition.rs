@@ -14,7 +14,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
 use super::Ftl;
-use super::blocks::{Pool, Stream};
+use super::blocks::{FreshPage, Pool, Stream};
 use super::reverse::{Reverse, Segment};
 use crate::config::{Config, Precondition};
 
@@ -352,8 +352,8 @@ impl PlaneReplay {
         let mut page = block * self.pages;
         let mut left = u32::from(self.pool.valid_when_sealed()[block as usize]);
         while left > 0 {
-            let run = self.pool.take_pages_for_moves(left, self.pages, |_| Segment::NOT_KEPT);
-            let (Ppa(first), count) = run.expect(ROOM);
+            let run = self.pool.take_pages_for_moves(Stream::Gc, left, self.pages, |_| Segment::NOT_KEPT);
+            let (FreshPage { ppa: Ppa(first), .. }, count) = run.expect(ROOM);
             for to in first..first + count {
                 let lpn = self.next_valid(&mut page);
                 self.forward[lpn as usize] = to;

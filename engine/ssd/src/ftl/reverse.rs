@@ -69,6 +69,13 @@ impl Reverse {
         self.entries[segment.0.get() as usize * self.pages_per_block + page as usize] = lpn.0 + 1;
     }
 
+    /// Records that these logical pages were written to the pages of a block from `page` on.
+    #[inline(always)]
+    pub(super) fn set_run(&mut self, segment: Segment, page: u32, lpns: impl ExactSizeIterator<Item = Lpn>) {
+        let first = segment.0.get() as usize * self.pages_per_block + page as usize;
+        self.entries[first..][..lpns.len()].iter_mut().zip(lpns).for_each(|(entry, lpn)| *entry = lpn.0 + 1);
+    }
+
     /// The entries of a block; none if it has not been opened.
     #[inline]
     pub(super) fn written_for(&self, plane: PlaneId, block: u32) -> WrittenFor<'_> {

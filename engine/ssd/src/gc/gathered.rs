@@ -82,35 +82,27 @@ impl Gc {
     /// Begins the read of a row: that of `first`, whose page is valid, and of those behind it that lie in its row. Pages that have been overwritten
     /// are left out.
     pub(super) fn begin_row(&mut self, unit: UnitId, first: Move, state: &mut State, ftl: &Ftl) -> TxnId {
-        let (plane, slots) = (first.plane, state.board.facts.geometry.slots);
-        let row_end = (first.from.0 / slots + 1) * slots;
-        let mut retries = self.is_read(unit, &first, ftl);
-        while self.moves.next_page(unit, plane).is_some_and(|page| page.0 < row_end) {
-            let next = self.moves.next(unit);
-            state.board.units[unit.index()].gc.reads -= 1;
-            if ftl.validity.is_valid(plane, next.from) {
-                retries = retries.max(self.is_read(unit, &next, ftl));
-            } else {
-                self.drop_move(next.serial, plane, state);
-            }
-        }
+        let Move { plane, from, lpn, serial, .. } = first;
+        let slots = state.board.facts.geometry.slots;
+        let row_end = Ppa((from.0 / slots + 1) * slots);
+        let (mut most, mut stale) = (0, Vec::new());
+        let Gc { moves, gathered: Some(gathered), .. } = self else { return TxnId::NONE };
+        let own = &mut gathered.units[unit.index()];
+        own.plane = plane;
+        let mut read = |serial, ppa, lpn| {
+            let retries = ftl.retry_steps(lpn);
+            own.pages.push(MovedPage { serial, ppa, lpn, retries });
+            most = retries.max(most);
+        };
+        read(serial, from, lpn);
+        state.board.units[unit.index()].gc.reads -= moves.take_before(unit, plane, row_end, |serial, from, lpn| {
+            if ftl.validity.is_valid(plane, from) { read(serial, from, lpn) } else { stale.push(serial) }
+        });
+        stale.into_iter().for_each(|serial| self.drop_move(serial, plane, state));
         let size = (self.page_on_bus, state.board.facts.transfer_page);
         let read = new_transaction(first, unit, (FlashOp::Read, self.jobs.owner(plane)), size, Stage::InService, state);
-        state.board.txn_mut(read).retries = retries;
+        state.board.txn_mut(read).retries = most;
         read
-    }
-
-    /// Lists a page that is read from now on. Returns how often that is tried again.
-    #[inline(always)]
-    fn is_read(&mut self, unit: UnitId, page: &Move, ftl: &Ftl) -> u8 {
-        let Move { serial, from, lpn, plane, .. } = *page;
-        let retries = ftl.retry_steps(lpn);
-        if let Some(gathered) = &mut self.gathered {
-            let own = &mut gathered.units[unit.index()];
-            own.plane = plane;
-            own.pages.push(MovedPage { serial, ppa: from, lpn, retries });
-        }
-        retries
     }
 
     /// Counts the moves that begin with the first of a row as moves of the collection before a write, as far as that has any left.
@@ -191,21 +183,18 @@ impl Gc {
         let (plane, waiting, mut pages) = (own.plane, own.waiting, mem::take(&mut own.pages));
         let owner = self.jobs.owner(plane);
         let stream = stream_of(owner);
-        let (mut seen, mut programming, mut first) = (0, 0, None);
+        let (mut seen, mut programming) = (0, 0);
         while programming < wordline && seen < waiting {
-            let MovedPage { serial, ppa: from, lpn, retries } = pages[seen];
-            seen += 1;
-            if !ftl.validity.is_valid(plane, from) {
-                self.drop_move(serial, plane, state);
+            let most = (wordline - programming).min(waiting - seen);
+            let valid = pages[seen..][..most].iter().take_while(|page| ftl.validity.is_valid(plane, page.ppa)).count();
+            if valid == 0 {
+                self.drop_move(pages[seen].serial, plane, state);
+                seen += 1;
                 continue;
             }
-            let ppa = ftl.move_page(lpn, plane, from, stream);
-            ftl.count_move(lpn, &mut state.board);
-            ftl.entry_moved(lpn);
-            state.log(|| Event::Mapped { lpn, plane, ppa: ppa.0 });
-            first.get_or_insert(Move { plane, from: ppa, lpn, serial, since: state.now() });
-            pages[programming] = MovedPage { serial, ppa, lpn, retries };
-            programming += 1;
+            let moved = move_pages(plane, &mut pages[seen..][..valid], stream, state, ftl);
+            pages.copy_within(seen..seen + moved, programming);
+            (seen, programming) = (seen + moved, programming + moved);
         }
         pages.drain(programming..seen);
         if let Some(gathered) = &mut self.gathered {
@@ -215,9 +204,10 @@ impl Gc {
         if waiting > seen {
             self.give_off(unit, plane, state);
         }
-        let Some(first) = first else { return TxnId::NONE };
+        let [page, ..] = self.pages_of_command(unit) else { return TxnId::NONE };
+        let lead = Move { plane, from: page.ppa, lpn: page.lpn, serial: page.serial, since: state.now() };
         let size = (self.page_on_bus, state.board.facts.transfer_page * programming as u64);
-        let program = new_transaction(first, unit, (FlashOp::Program, owner), size, Stage::InService, state);
+        let program = new_transaction(lead, unit, (FlashOp::Program, owner), size, Stage::InService, state);
         state.board.txn_mut(program).slc = false;
         pad(plane, stream, state, ftl);
         self.update_plane(plane, state, ftl);
@@ -238,6 +228,23 @@ impl Gc {
         state.free(program);
         self.moves_ended(plane, count as u32, state);
     }
+}
+
+/// Gives pages that one program moves their places in `plane`, as many of the first of them as lie in one block. Returns how many.
+#[inline(always)]
+fn move_pages(plane: PlaneId, pages: &mut [MovedPage], stream: Stream, state: &mut State, ftl: &mut Ftl) -> usize {
+    let (first, count) = ftl.move_run(plane, pages.len() as u32, stream, |i| {
+        let MovedPage { lpn, ppa, .. } = pages[i as usize];
+        (lpn, ppa)
+    });
+    for (page, ppa) in pages[..count as usize].iter_mut().zip(first.0..) {
+        let lpn = page.lpn;
+        page.ppa = Ppa(ppa);
+        ftl.count_move(lpn, &mut state.board);
+        ftl.entry_moved(lpn);
+        state.log(|| Event::Mapped { lpn, plane, ppa });
+    }
+    count as usize
 }
 
 /// Logs that a transaction of the command that `unit` works on has ended.

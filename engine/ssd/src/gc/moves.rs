@@ -113,10 +113,27 @@ impl Moves {
         next
     }
 
-    /// The page of the unit's next move, if that is of the victim of `plane`.
-    pub(super) fn next_page(&self, unit: UnitId, plane: PlaneId) -> Option<Ppa> {
-        let moves = &self.units[unit.index()];
-        moves.victim.pages.get(moves.begun).filter(|_| moves.plane == plane).map(|page| page.0)
+    /// Takes the unit's next moves as long as they are of the victim of `plane` and of pages before `end`; `each` is given the serial of each, where its
+    /// page lies and the logical page. Returns how many there were.
+    #[inline]
+    pub(super) fn take_before(
+        &mut self,
+        unit: UnitId,
+        plane: PlaneId,
+        end: Ppa,
+        mut each: impl FnMut(u64, Ppa, Lpn),
+    ) -> u32 {
+        let moves = &mut self.units[unit.index()];
+        let VictimMoves { pages, serial, .. } = &moves.victim;
+        let rest = if moves.plane == plane { &pages[moves.begun..] } else { &[] };
+        let first = serial + moves.begun as u64;
+        let taken = rest.iter().zip(first..).take_while(|(page, _)| page.0 < end);
+        let count = taken.map(|(&(from, lpn), serial)| each(serial, from, lpn)).count();
+        moves.begun += count;
+        if count > 0 && moves.begun == pages.len() {
+            self.next_victim(unit);
+        }
+        count as u32
     }
 
     /// The next moves of the unit whose map entries are to be prefetched now: [`BATCH`] at a time, because the processor can
@@ -142,7 +159,8 @@ impl Moves {
 
     /// Whether a move of `plane`'s victim has not begun.
     pub(super) fn any_to_begin(&self, unit: UnitId, plane: PlaneId) -> bool {
-        self.next_page(unit, plane).is_some()
+        let moves = &self.units[unit.index()];
+        moves.plane == plane && moves.begun < moves.victim.pages.len()
     }
 
     /// Notes the program of a move whose page has been read; it waits now.
