@@ -1,8 +1,8 @@
 //! The scaling runs: measures all points, prints the table.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use flashlane_bench::scaling::{self, table};
+use flashlane_bench::scaling::{self, growth, table};
 use flashlane_bench::{kept, machine};
 
 use crate::whole_command::program;
@@ -11,19 +11,25 @@ use crate::whole_command::program;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Writes the table to its file in this folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "count")]
     write: Option<PathBuf>,
+    /// Counts the instructions of a request instead (valgrind is slow), with more flows, deeper queues and larger drives
+    #[arg(long)]
+    count: bool,
 }
 
 /// Measures all points.
 ///
 /// # Errors
 /// A run that fails.
-pub fn act(Arguments { write }: Arguments) -> Result<(), String> {
+pub fn act(Arguments { write, count }: Arguments) -> Result<(), String> {
     if cfg!(debug_assertions) {
         eprintln!("This is a build with checks: times say nothing about the program that users run.");
     }
     let program = program()?;
+    if count {
+        return count_growth(&program);
+    }
     let (mut axes, mut done) = (Vec::new(), 0);
     for (axis, points) in scaling::axes() {
         let mut rows = Vec::new();
@@ -45,4 +51,19 @@ pub fn act(Arguments { write }: Arguments) -> Result<(), String> {
     );
     print!("{text}");
     write.map_or(Ok(()), |folder| kept::write(&folder, kept::SCALING, &text))
+}
+
+/// Counts the instructions of all points of [`growth`].
+fn count_growth(program: &Path) -> Result<(), String> {
+    let mut rows = Vec::new();
+    for (name, point) in growth::points() {
+        let mut counts = Vec::new();
+        for scheduler in growth::SCHEDULERS {
+            eprintln!("counting {name}, {scheduler}");
+            counts.push(growth::count(program, &point, scheduler)?);
+        }
+        rows.push((name, counts));
+    }
+    print!("{}", growth::render(&rows));
+    Ok(())
 }

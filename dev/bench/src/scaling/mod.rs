@@ -1,6 +1,7 @@
 //! How the cost of a transaction grows with the length of a run, the number of flows, the size of the drive and the depth of the
 //! queues: whole processes of `flashlane run`, each scheduler along four axes around one case.
 
+pub mod growth;
 pub mod table;
 
 use std::fs;
@@ -21,14 +22,16 @@ pub struct Point {
     pub requests: u64,
     /// Flows with as many requests and as deep a queue each.
     pub flows: u64,
-    /// Dies of the drive: 137 blocks per plane, 16 GB at 32 dies.
+    /// Dies of the drive.
     pub dies: u64,
+    /// Blocks per plane: with 137 of them 32 dies have 16 GB.
+    pub blocks: u64,
     /// Requests in flight of all flows together.
     pub depth: u64,
 }
 
 /// The case in the middle.
-pub const MIDDLE: Point = Point { requests: 1_000_000, flows: 1, dies: 32, depth: 256 };
+pub const MIDDLE: Point = Point { requests: 1_000_000, flows: 1, dies: 32, blocks: 137, depth: 256 };
 
 /// Every axis: its name, and its points in ascending order.
 pub fn axes() -> [(&'static str, Vec<Point>); 4] {
@@ -65,7 +68,7 @@ impl Point {
     /// The scenario: a full drive, but for the runs' garbage collection.
     pub fn scenario(&self) -> String {
         let [channels, chips, dies] = self.shape();
-        let (requests, depth) = (self.requests / self.flows, self.depth / self.flows);
+        let (requests, depth, blocks) = (self.requests / self.flows, self.depth / self.flows, self.blocks);
         let flow = |number: u64| {
             format!(
                 "[[flow]]\nname = \"flow-{number}\"\n[flow.synthetic]\nread_ratio = 0.5\nsize = {{ constant = 4096 }}\nalign_bytes = 4096\n\
@@ -74,7 +77,7 @@ impl Point {
         };
         format!(
             "name = \"scaling\"\n[device]\npreset = \"flin-isca18\"\n[device.geometry]\nchannels = {channels}\nchips_per_channel = {chips}\n\
-             dies_per_chip = {dies}\nblocks_per_plane = 137\n[device.ftl]\nover_provisioning_percent = 15.0\n[device.precondition]\n\
+             dies_per_chip = {dies}\nblocks_per_plane = {blocks}\n[device.ftl]\nover_provisioning_percent = 15.0\n[device.precondition]\n\
              state = \"steady\"\n[device.front]\ndepth = \"unlimited\"\n[run]\ncollect = \"non-preemptive\"\nalone = false\n{}",
             (0..self.flows).map(flow).collect::<String>()
         )
@@ -118,7 +121,7 @@ mod tests {
         for (axis, points) in axes() {
             assert!(points.contains(&MIDDLE) || axis.starts_with("dies"), "{axis}");
             assert!(points.windows(2).all(|pair| pair[0].on(axis) < pair[1].on(axis)), "{axis}");
-            for point in points {
+            for point in points.into_iter().chain(growth::points().map(|(_, point)| point)) {
                 let scenario = Scenario::parse("scaling", point.scenario()).unwrap_or_else(|why| panic!("{why}"));
                 let config = scenario.device_config().unwrap_or_else(|why| panic!("{why}"));
                 let shape = &config.geometry;
