@@ -42,7 +42,7 @@ const QUANTILES: [(u32, f64); 4] = [(500_000, 1.0), (900_000, 1.0), (990_000, 1.
 /// Differences beyond this count in proportion, not by their square: what the model cannot follow must not spoil the rest.
 const LARGE: f64 = 0.1;
 /// The least difference that tells values apart, as repetitions of fio's histograms differ by as much.
-pub const LEAST_DIFFERENCE: f64 = 0.01;
+const LEAST_DIFFERENCE: f64 = 0.01;
 
 /// What was tried.
 #[derive(Clone, Copy, Debug)]
@@ -150,7 +150,7 @@ fn least_of(tried: &[Tried]) -> Tried {
 }
 
 /// The root of the mean square of logarithms of modelled over measured, of all that is compared.
-pub fn error(points: &[&Point], figures: &[Figures]) -> f64 {
+fn error(points: &[&Point], figures: &[Figures]) -> f64 {
     let (mut sum, mut weights) = (0.0, 0.0);
     let mut add = |measured: f64, modelled: f64, weight: f64| {
         let off = (modelled / measured).ln().abs();

@@ -10,7 +10,7 @@ use crate::error::FitError;
 use crate::model::{Base, Values};
 use crate::play;
 use crate::point::{Figures, Point};
-use crate::search::{self, Effort};
+use crate::search::Effort;
 use crate::write_jobs::{Load, WRITERS_OF, write_jobs};
 use crate::write_loads::Drive;
 
@@ -25,6 +25,9 @@ const NEAR: f64 = 0.004;
 const MORE: u64 = 30;
 /// Parts of a burst without which it tells nothing.
 const PARTS: usize = 3;
+/// The least difference of rates that tells values apart: with less, the hidden values of two modelled drives were outside of what was called measured, as
+/// runs are short and the values of reads are not quite theirs.
+const TELLS: f64 = 0.05;
 /// Rates and means of writes and mixed jobs are called measured if none that was held out is further off than this.
 const HOLDS: f64 = 0.1;
 const GIB: u64 = 1 << 30;
@@ -171,7 +174,7 @@ pub fn fit(
     let values = WriteValues::of(base, reads)?;
     let mut fit = Fit { base, reads: *reads, values, requests: MORE * effort.requests };
     let repetition = repetition(loads);
-    let apart = repetition.unwrap_or(0.0).max(search::LEAST_DIFFERENCE);
+    let apart = repetition.unwrap_or(0.0).max(TELLS);
     let mut told = [Told::Not; 3];
     if loads.bursts[0].len() >= PARTS {
         [told[0], told[2]] = fit.burst(&loads.bursts[0], apart)?;
