@@ -52,8 +52,8 @@ fn instructions_are_counted_and_come_out_equal() {
     };
     let first = callgrind::per_item(count(50_000), count(100_000)).unwrap();
     let second = callgrind::per_item(count(50_000), count(100_000)).unwrap();
-    // The generator's step is a multiplication, an addition, some shifts and a rotation.
-    assert!((4.0..40.0).contains(&first), "{first} instructions per step");
+    // The generator's step is a multiplication, an addition, some shifts and a rotation: without the optimiser each is a call.
+    assert!((4.0..200.0).contains(&first), "{first} instructions per step");
     assert!((first - second).abs() < 0.1, "{first} and {second}");
 }
 

@@ -74,7 +74,7 @@ pub struct Probes<'a> {
 /// # Errors
 /// Points that tell nothing of a drive, or a run that fails.
 pub fn fit(probes: &Probes<'_>, effort: Effort, progress: &dyn Fn(f64)) -> Result<Answer, FitError> {
-    let (loads, others) = writes::sorted(probes.points);
+    let (loads, others) = writes::sorted(probes.points)?;
     let sorted = doubts::sort(&others).map_err(|why| FitError::Input(format!("no device is fitted: {why}")))?;
     let share = if loads.tell() { READS_SHARE } else { 1.0 };
     let of_reads = |done: f64| progress(share * done);

@@ -28,6 +28,8 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Point>, FitError> {
     if text.len() > LONGEST {
         return Err(FitError::at(file, format!("{} bytes; results of fio have at most {LONGEST}", text.len())));
     }
+    // fio prints slopes and deviations of nothing as C does.
+    let text = text.replace(": -nan", ": null").replace(": nan", ": null").replace(": inf", ": null");
     // fio and its users' shells put remarks in lines before it.
     let begin = text.find('{').ok_or_else(|| FitError::at(file, foreign("has no JSON object")))?;
     let mut values = serde_json::Deserializer::from_str(&text[begin..]).into_iter::<Value>();
@@ -374,6 +376,8 @@ mod tests {
         assert_eq!(error, "a.json: job a: bins: -5 = 1: expected whole numbers, 0 or more");
         let error = read("b.json", &FIO_2.replace("8k", &"8q".repeat(100))).expect_err("a long value").to_string();
         assert!(error.ends_with("8q8q... (200 characters): not a size"), "{error}");
+        let undefined = FIO_2.replace("\"slat\": {\"mean\": 3.0}", "\"slat\" : {\"mean\" : -nan}");
+        assert_eq!(read("b.json", &undefined).expect("a slope of nothing")[0].mean_us, 95.5);
         let long = " ".repeat(LONGEST + 1);
         assert!(read("b.json", &long).expect_err("long").to_string().contains("have at most"));
     }

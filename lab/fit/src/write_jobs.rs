@@ -208,7 +208,7 @@ fn section(text: &mut String, job: &WriteJob) {
             "Random overwrites of the whole drive, so that all free blocks have been used.",
             format!("{}loops={OVERWRITES}\n", small("randwrite", WRITER_DEPTH * WRITERS, 1)),
         ),
-        // Over ten minutes SNIA's rule allows a slope of a tenth; its other half, at most a fifth between rounds, is judged by the fit.
+        // Over ten minutes SNIA's rule allows a slope of a tenth; its other half, at most a fifth between rounds, is not judged.
         Load::Settle => (
             "Further, until the rate changes by less than a tenth in ten minutes.",
             format!(

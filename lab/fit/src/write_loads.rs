@@ -108,23 +108,29 @@ impl Drive {
     }
 }
 
-/// `scene` with blocks of about so many pages, in whole wordlines, and how many times smaller it is.
+/// `scene` with blocks of about so many pages, in whole wordlines, and how many times smaller it is: of those that can be built the smallest, since
+/// small blocks have less room for the user.
 fn smaller(scene: &Scenario, pages: u64) -> Result<(Scenario, u64), String> {
     let own = u64::from(play::pages_per_block(scene)?);
-    let is_whole = |scale: &u64| own.is_multiple_of(*scale) && (own / scale).is_multiple_of(WORDLINES);
-    let scale = (1..=own / pages).rev().find(is_whole).unwrap_or(1);
     let config = scene.device_config().map_err(|error| error.to_string())?;
-    let user = u64::from(config.ftl.logical_pages) * u64::from(config.geometry.page_bytes) / scale;
-    let erase = serde_json::json!(config.nand.erase.typical().ns() / scale);
-    let erase = serde_json::from_value(erase).map_err(|error| error.to_string())?;
-    let mut scene = scene.clone();
-    scene.set("device", "the jobs", |document| {
-        let device = &mut document.device;
-        device.geometry.pages_per_block = Some((own / scale) as u32);
-        (device.ftl.user_gb, device.ftl.user_bytes, device.ftl.over_provisioning_percent) = (None, Some(user), None);
-        device.nand.erase_ns = Some(erase);
-    });
-    Ok((scene, scale))
+    let user = u64::from(config.ftl.logical_pages) * u64::from(config.geometry.page_bytes);
+    let is_whole = |scale: &u64| own.is_multiple_of(*scale) && (own / scale).is_multiple_of(WORDLINES);
+    for scale in (2..=own / pages).rev().filter(is_whole) {
+        let erase = serde_json::json!(config.nand.erase.typical().ns() / scale);
+        let erase = serde_json::from_value(erase).map_err(|error| error.to_string())?;
+        let mut smaller = scene.clone();
+        smaller.set("device", "the jobs", |document| {
+            let device = &mut document.device;
+            device.geometry.pages_per_block = Some((own / scale) as u32);
+            let ftl = &mut device.ftl;
+            (ftl.user_gb, ftl.user_bytes, ftl.over_provisioning_percent) = (None, Some(user / scale), None);
+            device.nand.erase_ns = Some(erase);
+        });
+        if smaller.device_config().is_ok() {
+            return Ok((smaller, scale));
+        }
+    }
+    Ok((scene.clone(), 1))
 }
 
 /// Keys of small random requests.

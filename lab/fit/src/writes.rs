@@ -9,9 +9,9 @@ use crate::device_file;
 use crate::error::FitError;
 use crate::model::{Base, Values};
 use crate::play;
-use crate::point::{Figures, Point};
+use crate::point::{Figures, Kind, Point};
 use crate::search::Effort;
-use crate::write_jobs::{Load, WRITERS_OF, write_jobs};
+use crate::write_jobs::{BURST_BYTES, Load, SMALL_BYTES, WRITERS_OF, write_jobs};
 use crate::write_loads::Drive;
 
 /// How the drive's scheduler answers: reads first, and collection at the pace of writes.
@@ -49,17 +49,38 @@ impl Loads<'_> {
     }
 }
 
+/// Whether a point is of this load, and not only called like its job.
+fn is_of(point: &Point, load: Load) -> bool {
+    let bytes = match load {
+        Load::Burst { .. } => BURST_BYTES,
+        Load::Lone | Load::Settle | Load::Steady => SMALL_BYTES,
+        Load::Fill | Load::Idle | Load::Overwrite => point.bytes,
+        Load::Beside { .. } => return point.kind != Kind::Reads,
+    };
+    point.kind == Kind::Writes && point.bytes == bytes
+}
+
 /// Sorts the standard jobs that write out of `points`; the others come second.
-pub fn sorted(points: &[Point]) -> (Loads<'_>, Vec<Point>) {
+///
+/// # Errors
+/// A job that is there twice.
+pub fn sorted(points: &[Point]) -> Result<(Loads<'_>, Vec<Point>), FitError> {
     let jobs = write_jobs(1 << 50);
     let mut loads = Loads::default();
     let mut others = Vec::new();
+    let mut seen: Vec<&Point> = Vec::new();
     for point in points {
         let name = point.name.strip_suffix(WRITERS_OF).unwrap_or(&point.name);
-        let Some(job) = jobs.iter().find(|job| job.name == name) else {
+        let Some(job) = jobs.iter().find(|job| job.name == name).filter(|job| is_of(point, job.load)) else {
             others.push(point.clone());
             continue;
         };
+        if let Some(first) = seen.iter().find(|first| first.name == point.name) {
+            let message =
+                format!("job {}: is in {} too; give the results of one run of these jobs", point.name, first.file);
+            return Err(FitError::at(&point.file, message));
+        }
+        seen.push(point);
         match job.load {
             Load::Lone => loads.lone = Some(point),
             Load::Burst { to, .. } => loads.bursts[usize::from(name.starts_with("again"))].push((to, point)),
@@ -69,7 +90,7 @@ pub fn sorted(points: &[Point]) -> (Loads<'_>, Vec<Point>) {
         }
     }
     loads.bursts.iter_mut().for_each(|burst| burst.sort_by_key(|(end, _)| *end));
-    (loads, others)
+    Ok((loads, others))
 }
 
 /// What is fitted.
@@ -210,7 +231,8 @@ enum Which {
 /// The largest difference between two runs of a job.
 fn repetition(loads: &Loads<'_>) -> Option<f64> {
     let [first, again] = &loads.bursts;
-    let rates = first.iter().zip(again).skip(1).map(|((_, a), (_, b))| (a.iops, b.iops));
+    let again = |end: u64| again.iter().find(|(other, _)| *other == end);
+    let rates = first.iter().skip(1).filter_map(|&(end, a)| Some((a.iops, again(end)?.1.iops)));
     let steady = loads.steady.windows(2).map(|pair| (pair[0].iops, pair[1].iops));
     rates.chain(steady).map(|(a, b)| (b / a - 1.0).abs()).reduce(f64::max)
 }
@@ -348,11 +370,13 @@ impl Fit<'_> {
         if ends.len() >= PARTS {
             let rates = drive.burst(&ends).map_err(FitError::Input)?;
             for (parts, again) in loads.bursts.iter().zip([false, true]) {
-                for (index, ((_, point), rate)) in parts.iter().zip(&rates).skip(1).enumerate() {
+                for (end, point) in parts {
+                    // The first part is not compared: some of it fits in the buffer.
+                    let Some(index @ 1..) = ends.iter().position(|other| other == end) else { continue };
                     let bytes = |rate: f64| Figures { iops: rate, mean_us: 0.0, quantiles: Vec::new() };
-                    let is_fitted = !again && (index + 2 == ends.len() || self.values.slc.is_some());
+                    let is_fitted = !again && (index + 1 == ends.len() || self.values.slc.is_some());
                     let measured = bytes(point.iops * point.bytes as f64);
-                    rows.push(row(About::Burst, &point.name, is_fitted, measured, bytes(*rate)));
+                    rows.push(row(About::Burst, &point.name, is_fitted, measured, bytes(rates[index])));
                 }
             }
         }
@@ -499,5 +523,36 @@ impl Written {
             key if key.starts_with("slc.") => "not told by these probes".into(),
             _ => return None,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::point::tests::point;
+
+    fn job(name: &str, bytes: u64, iops: f64) -> Point {
+        Point { name: name.into(), kind: Kind::Writes, bytes, iops, ..point(32, 100.0, &[]) }
+    }
+
+    #[test]
+    fn a_job_is_known_by_its_load_too_and_may_be_there_once() {
+        let reads = Point { kind: Kind::Reads, ..job("steady", SMALL_BYTES, 1.0) };
+        let points =
+            [reads, job("steady", 16_384, 1.0), job("burst-2g", BURST_BYTES, 1.0), job("lone", SMALL_BYTES, 1.0)];
+        let (loads, others) = sorted(&points).expect("each once");
+        assert_eq!((others.len(), loads.steady.len(), loads.bursts[0].len(), loads.lone.is_some()), (2, 0, 1, true));
+        let error = sorted(&[points[2].clone(), points[2].clone()]).expect_err("twice").to_string();
+        assert_eq!(error, "a file: job burst-2g: is in a file too; give the results of one run of these jobs");
+    }
+
+    /// A part that the second burst lacks is compared with none.
+    #[test]
+    fn parts_of_two_bursts_are_compared_by_their_ends() {
+        let parts = |names: [&str; 3]| names.map(|name| job(name, BURST_BYTES, name.len() as f64));
+        let mut points = parts(["burst-1g", "burst-2g", "burst-16g"]).to_vec();
+        points.extend(parts(["again-1g", "again-16g", "again-32g"]));
+        let (loads, _) = sorted(&points).expect("each once");
+        assert_eq!(repetition(&loads), Some(0.0), "9 beside 9, and not 8 beside 9");
     }
 }

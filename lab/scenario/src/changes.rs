@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,20 @@ pub struct RecordedFile {
     pub described: String,
     /// What it was fitted for.
     pub fitted: Fitted,
+}
+
+impl RecordedFile {
+    /// The longest description: that of a device all of whose keys differ is shorter.
+    const LONGEST: usize = 16 << 10;
+
+    fn checked(self) -> Result<RecordedFile, String> {
+        let is_name = Path::new(&self.name).file_name().is_some_and(|name| name == self.name.as_str());
+        let is_text = !self.described.contains(char::is_control) && self.described.len() <= RecordedFile::LONGEST;
+        if is_name && is_text && self.described.starts_with(&self.name) {
+            return Ok(self);
+        }
+        Err("expected the name of a file without folders, and a description that begins with it".into())
+    }
 }
 
 /// A change that was made while the drive was recorded.
@@ -129,8 +144,8 @@ impl Recording {
         } else if let Some(state) = line.strip_prefix(STATE) {
             state.clone_into(&mut self.state);
         } else if let Some(file) = line.strip_prefix(DEVICE_FILE) {
-            let file = serde_json::from_str(file).map_err(|why| format!("`{DEVICE_FILE}`: {why}"))?;
-            self.device_file = Some(file);
+            let file: RecordedFile = serde_json::from_str(file).map_err(|why| format!("`{DEVICE_FILE}`: {why}"))?;
+            self.device_file = Some(file.checked().map_err(|why| format!("`{DEVICE_FILE}`: {why}"))?);
         }
         Ok(())
     }

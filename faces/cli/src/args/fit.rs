@@ -43,12 +43,12 @@ pub struct FitArgs {
     #[arg(long, conflicts_with = "results")]
     pub write_jobs: bool,
 
-    /// How much of the drive is read, 32G by default with --jobs and all with --probe; for --write-jobs the size of the drive, 1T by default
+    /// How much of the drive is read, 32G by default with --jobs and all with --probe; for --write-jobs the size of the drive, 1T by default (1G is 1024 x 1024 x 1024 bytes)
     #[arg(long, value_name = "SIZE", conflicts_with = "results", value_parser = size)]
     pub size: Option<u64>,
 
     /// How long they take, minutes
-    #[arg(long, value_name = "N", requires = "jobs", value_parser = clap::value_parser!(u32).range(1..=600), default_value_t = 10)]
+    #[arg(long, value_name = "N", conflicts_with_all = ["write_jobs", "probe", "results"], value_parser = clap::value_parser!(u32).range(1..=600), default_value_t = 10)]
     pub minutes: u32,
 
     /// fio's engine

@@ -83,6 +83,18 @@ fn a_record_has_the_whole_device() {
         assert_eq!(format!("{:?}", again.device_config().expect("a device")), own);
         assert_eq!((again.device_name(), &*again.device_described()), ("d.toml", "d.toml"));
         assert_eq!(again.fitted().map(|fitted| fitted.writes), Ok(Some(Word(Measured::Bounded))));
+        let mut given = again;
+        given.assign(&[("seed".into(), "2".into()), ("device.nand.suspend_ns".into(), "7000".into())]).expect("keys");
+        assert!(given.device_described().starts_with("d.toml with nand.suspend_ns "), "{}", given.device_described());
+        assert_eq!(given.fitted().map(|fitted| fitted.writes), Ok(Some(Word(Measured::Bounded))));
+        given.assign(&[("device.preset".into(), "\"unit-cycle\"".into())]).expect("keys");
+        assert_eq!(given.device_name(), "unit-cycle");
+        for name in ["", "..", "a/b.toml", "\\u001b.toml"] {
+            let text = head.replace("\"d.toml\"", &format!("\"{name}\""));
+            fs::write(&path, text).expect("written");
+            let message = Scenario::load(&path).expect_err(name).to_string();
+            assert!(message.contains("served.record:4: `# device file: `: expected the name of a file"), "{message}");
+        }
         fs::write(&path, head.replace("\"bounded\"", "\"yes\"")).expect("written");
         let message = Scenario::load(&path).expect_err("no such word").to_string();
         assert!(message.contains("served.record:4: `# device file: `: unknown variant `yes`"), "{message}");
