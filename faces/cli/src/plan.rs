@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use flashlane_outputs::shown::{self, counted, escaped};
-use flashlane_report::results::verdict::cache_stays_full;
+use flashlane_report::results::verdict::{self, cache_stays_full};
 use flashlane_scenario::{Document, FlowSource, MAX_FLOWS, Scenario, ScenarioError};
 use flashlane_trace::recognise;
 
@@ -122,11 +122,8 @@ pub fn remarks(scenario: &Scenario) -> String {
 pub fn not_measured(scenario: &Scenario) -> Result<String, Failure> {
     let uses = scenario.fitted()?.not_measured();
     let uses: Vec<&str> = uses.iter().filter(|(_, is_unknown)| *is_unknown).map(|(what, _)| *what).collect();
-    if uses.is_empty() {
-        return Ok(String::new());
-    }
-    let (device, uses) = (escaped(scenario.device_name()), uses.join(", "));
-    Ok(format!("{device}: {uses} were not measured when this device was fitted: their figures are a guess\n"))
+    let sentence = verdict::not_measured(&uses);
+    Ok(sentence.map_or(String::new(), |sentence| format!("{}: {sentence}\n", escaped(scenario.device_name()))))
 }
 
 /// Runs `flashlane check`.

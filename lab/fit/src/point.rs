@@ -33,10 +33,14 @@ pub struct Figures {
     pub quantiles: Vec<(u32, f64)>,
 }
 
+fn at_rank(quantiles: &[(u32, f64)], millionths: u32) -> Option<f64> {
+    quantiles.iter().find(|&&(rank, _)| rank == millionths).map(|&(_, us)| us)
+}
+
 impl Figures {
     /// The response time of rank `millionths`, us.
     pub fn exactly(&self, millionths: u32) -> Option<f64> {
-        self.quantiles.iter().find(|&&(rank, _)| rank == millionths).map(|&(_, us)| us)
+        at_rank(&self.quantiles, millionths)
     }
 }
 
@@ -87,7 +91,7 @@ impl Point {
 
     /// The latency of exactly this rank, us.
     pub fn exactly(&self, millionths: u32) -> Option<f64> {
-        self.quantiles.iter().find(|&&(rank, _)| rank == millionths).map(|&(_, us)| us)
+        at_rank(&self.quantiles, millionths)
     }
 
     /// Whether the other is the same job, run at another time.

@@ -71,7 +71,7 @@ fn number(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The table of `rows`, whose first label is called `first`.
+/// The table of `rows`; the head of its first column is `first`.
 pub fn render(first: &str, rows: &[Row]) -> String {
     let mut text = String::from("Each cell: measured, modelled, difference.\n");
     for kind in Kind::ALL {

@@ -203,6 +203,8 @@ pub fn fit(
     progress(0.2);
     if let Some(steady) = loads.steady.first() {
         let which = if loads.bursts[0].len() < PARTS { Which::Program } else { Which::Raw };
+        // The rate goes with the time of a program too, which is known as well as the burst tells it.
+        let apart = if which == Which::Raw { 2.0 * apart } else { apart };
         told[which as usize] = fit.solve(which, steady.iops, apart, &|drive, requests| {
             drive.steady(requests).map(|(figures, _)| figures.iops)
         })?;

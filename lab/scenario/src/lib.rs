@@ -258,17 +258,10 @@ impl Scenario {
             return Ok(());
         }
         let name = self.document.name.clone();
-        // The text of a record has the preset, and not the name of the file.
-        let of_record = self.recording.as_ref().is_some_and(|recording| recording.device_file.is_some());
-        let device_of_record = self.document.device.preset.take().filter(|_| of_record);
         let (document, paths) = assign::assigned(&self.origin.text, given)?;
         self.document = document;
         self.document.name = self.document.name.take().or(name);
         self.origin.overridden.extend(paths);
-        let gives_another = |path: &str| path == "device" || path == "device.preset";
-        if !self.origin.overridden.iter().any(|(path, _)| gives_another(path)) {
-            self.document.device.preset = device_of_record.or(self.document.device.preset.take());
-        }
         Ok(())
     }
 

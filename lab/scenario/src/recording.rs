@@ -6,16 +6,17 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::base::{Base, is_device_file};
 use super::changes::{RecordedFile, Recording};
 use super::device::Device;
 use super::document::{Document, Run};
+use super::error::KeyError;
 use super::flow::{Flow, Range};
 use super::trace::TraceFlow;
-use super::{Scenario, ScenarioError};
+use super::{DEFAULT_PRESET, Scenario, ScenarioError};
 
 /// The first line of a record.
 const FIRST: &str = "# flashlane record 1\n";
@@ -81,23 +82,14 @@ impl Scenario {
     }
 }
 
-impl Scenario {
-    /// Has results call the device by the file that it came from. All of its values are in the record: the file is not read.
-    fn name_its_device(&mut self, file: &RecordedFile) -> Result<(), ScenarioError> {
-        let shipped = self.base()?;
-        let preset = format!("./{}", file.name);
-        let base = Base {
-            name: file.described.clone(),
-            shipped: shipped.shipped,
-            device: self.document.device.clone(),
-            protected: shipped.protected,
-            fitted: file.fitted,
-            origin: None,
-        };
-        self.devices.add(self.folder.join(&preset), base);
-        self.document.device.preset = Some(preset);
-        Ok(())
-    }
+/// Has `document` name the file that its device came from, so that results call it by that, and returns what then lies at its path: all values are in the
+/// record, and the file is not read.
+fn named_by_its_file(document: &mut Document, file: &RecordedFile) -> Result<(PathBuf, Base), KeyError> {
+    let shipped = Base::shipped(document.device.preset.as_deref().unwrap_or(DEFAULT_PRESET), &["device.preset"])?;
+    let preset = format!("./{}", file.name);
+    document.device.preset = Some(preset.clone());
+    let device = Device { preset: None, ..document.device.clone() };
+    Ok((preset.into(), Base { name: file.described.clone(), device, fitted: file.fitted, ..shipped }))
 }
 
 /// The scenario in the head of the record at `path`; `None` if the file is none.
@@ -138,15 +130,18 @@ fn read(path: &Path, mut input: io::Take<impl BufRead>) -> Result<Scenario, Scen
     let place = format!("{} (head)", path.display());
     let read = recording.read_changes(input.into_inner(), lines);
     read.map_err(|(line, message)| at(format!("{}:{line}", path.display()), message))?;
-    let mut document = Scenario::parse(&place, text)?.document;
+    let first = Scenario::parse(&place, text)?;
+    let (mut document, origin) = (first.document, first.origin);
+    let file = recording.device_file.as_ref().map(|file| named_by_its_file(&mut document, file)).transpose();
+    let file = file.map_err(|error| origin.locate(error))?;
     for trace in document.flow.iter_mut().filter_map(|flow| flow.trace.as_mut()) {
         trace.path = path.file_name().map(Into::into).unwrap_or_default();
     }
     let text = toml::to_string(&document).expect("what was read has a TOML form");
     let mut scenario = Scenario::parse(&place, text)?;
     scenario.folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    if let Some(file) = &recording.device_file {
-        scenario.name_its_device(file)?;
+    if let Some((path, base)) = file {
+        scenario.devices.add(scenario.folder.join(path), base);
     }
     recording.scheduler = scenario.schedulers()?[0].name();
     scenario.recording = Some(Arc::new(recording));

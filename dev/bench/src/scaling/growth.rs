@@ -1,5 +1,7 @@
-//! How the instructions of a request grow with the number of flows, the size of the drive and the depth of the queues: whole processes under callgrind
-//! with as many requests as a point says and with twice as many, whose difference has no start-up and no results in it.
+//! How the instructions of a request grow with the number of flows, the size of the drive and the depth of the queues.
+//!
+//! Two processes are counted under callgrind, the second with twice the requests of the first. Their difference is that of the requests alone,
+//! without start-up and output.
 
 use std::fs;
 use std::path::Path;

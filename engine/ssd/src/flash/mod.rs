@@ -335,7 +335,7 @@ impl Flash {
         core::mem::take(&mut self.units[unit.index()].row_out)
     }
 
-    /// Pages that have been transferred at `now` of rows that cross the bus in one event, at whose end they are counted.
+    /// Pages that have been transferred by `now`, of rows that cross the bus in one event: the event counts them when it ends.
     pub fn pages_under_way(&self, now: Time) -> u64 {
         let of_channel = |channel: &Channel| {
             let (way, ends) = channel.unrecorded(now.ns())?;

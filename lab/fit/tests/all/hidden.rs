@@ -104,10 +104,22 @@ fn check_rates(written: &Written, most: f64, except: &str) {
     }
 }
 
+/// What is hidden lies within the interval that is told of it.
+fn check_interval(told: &Told, hidden: f64) {
+    assert!(matches!(told, Told::Between(low, high) if (*low..=*high).contains(&hidden)), "{told:?} for {hidden}");
+}
+
+/// The time of a program, us, and the flash over the user's size.
+fn of_device(scenario: &Scenario) -> [f64; 2] {
+    let config = scenario.device_config().expect("a device");
+    let user = f64::from(config.ftl.logical_pages) * f64::from(config.geometry.page_bytes);
+    [config.nand.program.typical().ns() as f64 / 1e3, config.geometry.raw_bytes() as f64 / user]
+}
+
 const LITTLE: Effort = Effort { requests: 500, each: 3, best: 6, shown: 500 };
 
 #[test]
-#[ignore = "nightly: 20 s of CPU"]
+#[ignore = "nightly: 26 s of CPU"]
 fn a_burst_tells_the_time_of_programs_and_the_cache() {
     let scenario = hidden_writer(1);
     let written = of_writes(&scenario, LITTLE, |name| name.starts_with("burst") || name.starts_with("again"));
@@ -116,14 +128,18 @@ fn a_burst_tells_the_time_of_programs_and_the_cache() {
     let hidden = 84.0 * 256.0 * 16_384.0 * 32.0;
     assert!((bytes / hidden - 1.0).abs() < 0.1, "{bytes} for {hidden}");
     assert!(matches!(written.told[1], Told::Not), "no steady rate was given");
+    check_interval(&written.told[0], of_device(&scenario)[0]);
     check_rates(&written, 0.1, "-16g");
 }
 
 #[test]
-#[ignore = "nightly: 60 s of CPU"]
+#[ignore = "nightly: 36 s of CPU"]
 fn the_steady_rate_of_a_hidden_drive_is_met() {
-    let written = of_writes(&hidden_writer(2), LITTLE, |_| true);
-    assert!(written.values.slc.is_none() && matches!(written.told[1], Told::Between(..)));
+    let scenario = hidden_writer(2);
+    let written = of_writes(&scenario, LITTLE, |_| true);
+    assert!(written.values.slc.is_none());
+    let hidden = of_device(&scenario);
+    hidden.into_iter().zip(&written.told).for_each(|(hidden, told)| check_interval(told, hidden));
     check_rates(&written, 0.05, "-2g");
 }
 

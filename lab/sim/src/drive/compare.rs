@@ -136,8 +136,7 @@ pub(crate) fn compare_counted(
         let result = result.with_blocks_never_folded(prepared.config.blocks_never_folded());
         results.push(result.with_host(shared.host.as_ref().map(HostOutcome::figures)));
     }
-    let made_by = MadeBy { not_measured: not_measured(scenario, &results)?, ..made_by(scenario, prepared)? };
-    let mut summary = Summary::new(made_by, infos, results, Vec::new());
+    let mut summary = Summary::new(made_by(scenario, prepared, &results)?, infos, results, Vec::new());
     let of_run = |index: usize| tasks.iter().position(|t| t.alone.is_none() && t.scheduler == index);
     let pairs: Vec<_> =
         (0..prepared.schedulers.len()).map(|index| of_run(index).and_then(|task| pairs[task].clone())).collect();
@@ -190,7 +189,7 @@ fn not_measured(scenario: &Scenario, results: &[SchedulerResult]) -> Result<Vec<
 }
 
 /// What the results are made from.
-fn made_by(scenario: &Scenario, prepared: &Prepared) -> Result<MadeBy, RunError> {
+fn made_by(scenario: &Scenario, prepared: &Prepared, results: &[SchedulerResult]) -> Result<MadeBy, RunError> {
     let run = &scenario.document().run;
     Ok(MadeBy {
         flashlane: env!("CARGO_PKG_VERSION").to_owned(),
@@ -202,7 +201,7 @@ fn made_by(scenario: &Scenario, prepared: &Prepared) -> Result<MadeBy, RunError>
         device: scenario.device_described(),
         drive_state: drive_state(prepared.config.precondition),
         without_effect: scenario.keys_without_effect()?,
-        not_measured: Vec::new(),
+        not_measured: not_measured(scenario, results)?,
     })
 }
 

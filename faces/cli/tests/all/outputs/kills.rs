@@ -21,7 +21,7 @@ fn a_run_killed_at_many_moments_leaves_old_or_new() {
     killed(300);
 }
 
-/// Kills a run so many times.
+/// Kills a run `kills` times.
 fn killed(kills: u32) {
     let desk = desk();
     let desk = desk.path();

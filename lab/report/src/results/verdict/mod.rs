@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 pub use effects::{ENOUGH_ERASES, is_too_few_to_tell};
 pub use finding::{Change, Compared, Figure, Finding, FindingKind, SeedOpinion, SeedRange, SeedWord};
-pub use warnings::cache_stays_full;
+pub use warnings::{cache_stays_full, not_measured};
 
 use super::summary::Summary;
 

@@ -35,7 +35,7 @@ pub(super) fn of(summary: &Summary, cases: &[Case]) -> Vec<Warning> {
     add(Rule::Idle, idle.into_iter().collect());
     add(Rule::Overloaded, overloaded(summary));
     add(Rule::Rejected, rejected(summary).into_iter().collect());
-    add(Rule::NotMeasured, not_measured(summary).into_iter().collect());
+    add(Rule::NotMeasured, not_measured(&summary.made_by.not_measured).into_iter().collect());
     add(Rule::KeysWithoutEffect, summary.made_by.without_effect.clone());
     add(Rule::CacheStaysFull, filled_once(summary).into_iter().collect());
     add(Rule::HardlyCollected, hardly_collected(summary).into_iter().collect());
@@ -47,12 +47,12 @@ pub(super) fn of(summary: &Summary, cases: &[Case]) -> Vec<Warning> {
     warnings
 }
 
-/// What the drive does here, and did not when its device was fitted.
-fn not_measured(summary: &Summary) -> Option<String> {
-    let uses = &summary.made_by.not_measured;
-    (!uses.is_empty()).then(|| {
-        format!("{} were not measured when this device was fitted: their figures are a guess", uses.join(", "))
-    })
+/// The sentence on uses of the drive that were not measured when its device was fitted; none without such a use.
+pub fn not_measured<S: AsRef<str>>(uses: &[S]) -> Option<String> {
+    let uses: Vec<&str> = uses.iter().map(AsRef::as_ref).collect();
+    let list = uses.join(", ");
+    (!uses.is_empty())
+        .then(|| format!("{list} were not measured when this device was fitted: their figures are a guess"))
 }
 
 /// The drive has next to nothing to do: nothing differs between schedulers, no chip is busy, and nobody waits for long.
