@@ -5,6 +5,7 @@ use flashlane_outputs::shown;
 use crate::device_file;
 use crate::doubts::{self, Sorted};
 use crate::error::FitError;
+use crate::mixed::{self, Beside};
 use crate::point::{Access, Figures, Point};
 use crate::search::{Effort, Found, search};
 use crate::smart::Amplification;
@@ -96,8 +97,9 @@ pub fn fit(probes: &Probes<'_>, effort: Effort, progress: &dyn Fn(f64)) -> Resul
             let worst = rows.iter().filter(|row| !row.is_fitted).map(|row| row.mean_error().abs()).reduce(f64::max);
             let reads = if worst.is_some_and(|worst| worst <= HOLDS) { "measured" } else { "bounded" };
             let writes = written.as_ref().map_or("not measured", Written::word);
+            let mixed = written.as_ref().map_or("not measured", |written| mixed::word(&written.beside));
             let about = |key: &str| written.as_ref()?.about(key);
-            Ok(device_file::text(&found, &sorted.fitted, &sentences, [reads, "not measured", writes], &about))
+            Ok(device_file::text(&found, &sorted.fitted, &sentences, [reads, mixed, writes], &about))
         }
     };
     Ok(Answer { device, rows, writes: written, remarks: sorted.remarks, sentences })
@@ -166,6 +168,10 @@ fn sentences(rows: &[Judged], sorted: &Sorted<'_>) -> Vec<String> {
         sentences.push(format!("{what}: {} ({jobs})", parts.join(", ")));
     }
     sentences.push(match sorted.repetition {
+        Some(0.0) => {
+            "repetitions of a job are equal, as those of a model are: of a drive's repeatability that says nothing"
+                .into()
+        }
         Some(off) => format!("repetitions of a job differ by up to {:.1} %", 100.0 * off),
         None => "repeatability: not measured, as no job was run twice".into(),
     });
@@ -177,6 +183,7 @@ impl Answer {
     pub fn text(&self) -> String {
         let mut rows: Vec<Row> = self.rows.iter().map(row).collect();
         rows.extend(self.writes.iter().flat_map(|writes| &writes.rows).map(row_of_writes));
+        rows.extend(self.writes.iter().flat_map(|writes| &writes.beside).flat_map(rows_beside));
         let mut text = render("job", &rows);
         for remark in &self.remarks {
             text += &format!("\nwarning: {remark}");
@@ -198,14 +205,29 @@ fn row(judged: &Judged) -> Row {
     Row::new(Kind::Reads, [&point.name, &point.load(), "reads, us"], *is_fitted, cells)
 }
 
+/// Times in the order of the table's columns.
+fn times([measured, modelled]: &[Figures; 2]) -> Vec<[f64; 2]> {
+    let pair = |rank: u32| [measured.exactly(rank), modelled.exactly(rank)].map(|us| us.unwrap_or(f64::NAN));
+    COLUMNS.map(pair).into_iter().chain([[measured.mean_us, modelled.mean_us]]).collect()
+}
+
+fn rows_beside(beside: &Beside) -> impl Iterator<Item = Row> {
+    let load = match beside.rate {
+        Some(rate) => format!("4 KiB, {rate} writes a second"),
+        None => "4 KiB, as many writes as can be".into(),
+    };
+    let row =
+        |of: &str, is_fitted, figures| Row::new(Kind::Beside, [&beside.name, &load, of], is_fitted, times(figures));
+    let writes = beside.writes.as_ref().map(|figures| row("writes, us", false, figures));
+    [row("reads, us", beside.is_fitted, &beside.reads)].into_iter().chain(writes)
+}
+
 fn row_of_writes(row: &WriteRow) -> Row {
     let [measured, modelled] = &row.figures;
-    let pair = |rank: u32| [measured.exactly(rank), modelled.exactly(rank)].map(|us| us.unwrap_or(f64::NAN));
     let mean = [measured.mean_us, modelled.mean_us];
     let rate = |unit: f64| vec![[measured.iops / unit, modelled.iops / unit]];
-    let times = || COLUMNS.map(pair).into_iter().chain([mean]).collect();
     let (kind, load, what, cells) = match row.about {
-        About::Lone => (Kind::Beside, "4 KiB, depth 1", "writes, us", times()),
+        About::Lone => (Kind::Beside, "4 KiB, depth 1", "writes, us", times(&row.figures)),
         About::Burst => (Kind::Rates, "128 KiB in sequence", "MB/s", rate(1e6)),
         About::Steady => (Kind::Rates, "4 KiB, depth 256, overwrites", "writes a second", rate(1.0)),
         About::Amplification => (Kind::Amplification, "steady writes", "physical over host", vec![mean]),

@@ -114,6 +114,7 @@ fn point(file: &str, place: &str, columns: &[&str], cells: &[&str]) -> Result<Po
         iops: above_zero("iops")?,
         mean_us: above_zero("mean_us")?,
         quantiles,
+        writes: None,
         is_steady: None,
         core_percent: optional("cpu_percent").map(|_| above_zero("cpu_percent")).transpose()?,
     })

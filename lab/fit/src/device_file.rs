@@ -44,14 +44,24 @@ impl Known {
             ratio if ratio <= BOUNDED => "bounded",
             _ => "not told by these probes",
         };
-        format!("{known}: {} to {}{unit} fit as well", number(self.low), number(self.high))
+        format!("{known}: {}{unit} fit as well", between(self.low, self.high))
     }
 }
 
-/// A number with about three digits.
-pub fn number(value: f64) -> String {
-    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
-    format!("{value:.decimals$}")
+/// An interval, its ends with about three digits and rounded outwards: what is in it is in what is shown.
+pub fn between(low: f64, high: f64) -> String {
+    let end = |value: f64, round: fn(f64) -> f64| {
+        let decimals = if value < 2.0 {
+            3
+        } else if value < 10.0 {
+            2
+        } else {
+            usize::from(value < 100.0)
+        };
+        let unit = 10_f64.powi(decimals as i32);
+        format!("{:.decimals$}", round(value * unit) / unit)
+    };
+    format!("{} to {}", end(low, f64::floor), end(high, f64::ceil))
 }
 
 /// The text of the file. `sentences` say for which uses it is, `words` are those for reads, mixed requests and writes, and `of_writes` says what is known
@@ -121,5 +131,17 @@ fn about(found: &Found, key: &str) -> String {
         }
         "front.link_bytes_per_s" => Known::of(found, |values| values.link_gb_s).comment(" GB/s"),
         _ => "follows from the chips, so that the drive keeps the preset's size".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::between;
+
+    #[test]
+    fn an_interval_is_shown_no_narrower_than_it_is() {
+        assert_eq!(between(1.1639, 1.1841), "1.163 to 1.185");
+        assert_eq!(between(9.999, 10.01), "9.99 to 10.1");
+        assert_eq!(between(1_513_219.7, 1_688_623.2), "1513219 to 1688624");
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use flashlane_outputs::shown;
 
 use crate::error::FitError;
-use crate::point::{Access, Kind, Point};
+use crate::point::{Access, Figures, Kind, Point};
 
 /// The longest text that is read, bytes: a hundred jobs with histograms take 2 MB.
 pub const LONGEST: usize = 64 << 20;
@@ -90,11 +90,10 @@ fn declared_threads(global: &Map<String, Value>, job: &Value) -> u32 {
     threads.and_then(|text| text.parse().ok()).filter(|&threads| (1..=65_536).contains(&threads)).unwrap_or(1)
 }
 
-/// Bytes of `4k`, `4KiB`, `1m`, `4096`: fio's sizes, in units of 1,024 by default.
+/// Bytes of `4k`, `4KiB`, `1m`, `1.5T`, `4096`: fio's sizes, in units of 1,024 by default.
 pub fn bytes(text: &str) -> Option<u64> {
     let text = text.to_ascii_lowercase();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let number: u64 = text[..digits].parse().ok()?;
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let unit = match text[digits..].trim_end_matches('b').trim_end_matches('i') {
         "" => 0,
         "k" => 1,
@@ -103,7 +102,14 @@ pub fn bytes(text: &str) -> Option<u64> {
         "t" => 4,
         _ => return None,
     };
-    number.checked_mul(1 << (10 * unit))
+    let unit = 1_u64 << (10 * unit);
+    let Some((whole, part)) = text[..digits].split_once('.') else {
+        return text[..digits].parse::<u64>().ok()?.checked_mul(unit);
+    };
+    // Of at most six decimals: more are no size that anyone writes.
+    let scale = 10_u64.checked_pow(u32::try_from(part.len()).ok().filter(|&places| (1..=6).contains(&places))?)?;
+    let rest = part.parse::<u64>().ok()?.checked_mul(unit)? / scale;
+    whole.parse::<u64>().ok()?.checked_mul(unit)?.checked_add(rest)
 }
 
 fn point(file: &str, name: &str, global: &Map<String, Value>, threads: &[&Value]) -> Result<Point, FitError> {
@@ -115,13 +121,12 @@ fn point(file: &str, name: &str, global: &Map<String, Value>, threads: &[&Value]
     let (kind, access) = pattern(&rw, said(&["random_distribution"]).as_deref())
         .ok_or_else(|| fault(format!("rw = {}: not a way of fio to read or write", shown::short(&rw))))?;
     let side = if kind == Kind::Writes { "write" } else { "read" };
-    let sides: Vec<&Value> = threads.iter().filter_map(|thread| thread.get(side)).collect();
-    let counts: Vec<f64> = sides.iter().map(|side| count(side)).collect();
-    if counts.iter().sum::<f64>() <= 0.0 {
+    let Some(figures) = figures(threads, side).map_err(&fault)? else {
         let error = threads.iter().find_map(|thread| thread.get("error").and_then(Value::as_u64).filter(|&e| e > 0));
         let error = error.map_or(String::new(), |error| format!(" (error {error})"));
         return Err(fault(format!("no {side} completed{error}; leave the job out, or run it again")));
-    }
+    };
+    let writes = if kind == Kind::Mixed { self::figures(threads, "write").map_err(&fault)? } else { None };
     let size = said(&["bs", "blocksize"]).unwrap_or_else(|| "4k".into());
     let first = size.split([',', ':']).next().unwrap_or_default();
     let bytes_of = bytes(first)
@@ -140,13 +145,8 @@ fn point(file: &str, name: &str, global: &Map<String, Value>, threads: &[&Value]
     let threads_of = number("numjobs", 1)?;
     let depth = each.checked_mul(threads_of).filter(|&depth| depth <= 65_536);
     let depth = depth.ok_or_else(|| fault(format!("{threads_of} threads of depth {each} are over 65536")))?;
-    let (mean_us, quantiles) = latencies(&sides, &counts).map_err(&fault)?;
-    let iops: f64 = sides.iter().filter_map(|side| side.get("iops").and_then(Value::as_f64)).sum();
     let core = |thread: &&Value| Some(thread.get("usr_cpu")?.as_f64()? + thread.get("sys_cpu")?.as_f64()?);
     let cores: Vec<f64> = threads.iter().filter_map(core).filter(|core| core.is_finite()).collect();
-    if !(iops.is_finite() && iops > 0.0) {
-        return Err(fault(format!("iops = {iops}: expected above 0")));
-    }
     Ok(Point {
         file: file.into(),
         name: shown::short(name),
@@ -157,9 +157,10 @@ fn point(file: &str, name: &str, global: &Map<String, Value>, threads: &[&Value]
         threads: threads_of,
         span: said(&["size"]).and_then(|text| bytes(&text)),
         apart: apart(&options, &size),
-        iops,
-        mean_us,
-        quantiles,
+        iops: figures.iops,
+        mean_us: figures.mean_us,
+        quantiles: figures.quantiles,
+        writes,
         is_steady: job.get("steadystate").and_then(|steady| Some(steady.get("attained")?.as_f64()? > 0.0)),
         core_percent: cores.iter().copied().reduce(f64::max),
     })
@@ -190,6 +191,26 @@ fn apart(options: &Options<'_>, size: &str) -> Option<String> {
     let buffered = || options.get(&["direct"]).filter(|direct| direct == "0").map(|_| "direct = 0".to_owned());
     let sizes = || size.contains([',', ':']).then(|| format!("bs = {}", shown::short(size)));
     key.or_else(buffered).or_else(sizes)
+}
+
+/// Rate and times of the requests of one side of all threads; none if no such request completed.
+fn figures(threads: &[&Value], side: &str) -> Result<Option<Figures>, String> {
+    let sides: Vec<&Value> = threads.iter().filter_map(|thread| thread.get(side)).collect();
+    let counts: Vec<f64> = sides.iter().map(|side| count(side)).collect();
+    if counts.iter().sum::<f64>() <= 0.0 {
+        return Ok(None);
+    }
+    let (mean_us, quantiles) = latencies(&sides, &counts)?;
+    let mut iops = 0.0;
+    for rate in sides.iter().filter_map(|side| side.get("iops")) {
+        // A table of fio's figures that another program wrote may have numbers as texts.
+        let number = rate.as_f64().or_else(|| rate.as_str()?.trim().parse().ok());
+        iops += number.ok_or_else(|| format!("iops = {}: expected a number", shown::short(&rate.to_string())))?;
+    }
+    if !(iops.is_finite() && iops > 0.0) {
+        return Err(format!("iops = {iops}: expected above 0"));
+    }
+    Ok(Some(Figures { iops, mean_us, quantiles }))
 }
 
 /// Requests that completed.
@@ -329,6 +350,33 @@ mod tests {
         assert_eq!(old[0].quantiles, [(10_000, 84.0), (500_000, 95.0), (990_000, 204.0)]);
         let synchronous = FIO_2.replace("\"bs\"", "\"ioengine\": \"psync\", \"bs\"");
         assert_eq!(read("b.json", &synchronous).expect("fio 2")[0].depth, 1, "whatever its iodepth says");
+    }
+
+    #[test]
+    fn sizes_are_fios() {
+        let sizes = ["4096", "4k", "4KiB", "1.5T", "0.25m", "1.", ".5k", "1.2.3k", "1.5x", "99999999T", "1.0000001g"];
+        let read = sizes.map(bytes);
+        let none = [None; 6];
+        assert_eq!(read[..5], [4_096, 4_096, 4_096, 3 << 39, 1 << 18].map(Some));
+        assert_eq!(read[5..], none, "{read:?}");
+    }
+
+    /// A thread that reads and writes: the point has its reads, and its writes beside them.
+    #[test]
+    fn both_sides_of_a_mixed_job_are_read() {
+        let mixed = FIO_2.replace("randread", "randrw").replace("\"read\"", "\"write\"");
+        let error = read("b.json", &mixed).expect_err("no read").to_string();
+        assert!(error.starts_with("b.json: job b: no read completed"), "{error}");
+        let both = FIO_2.replace("randread", "randrw").replacen(
+            "\"read\"",
+            "\"write\": {\"total_ios\": 10, \"iops\": \"5.5\", \"clat\": {\"mean\": 9.0}}, \"read\"",
+            1,
+        );
+        let [point] = &read("b.json", &both).expect("both sides")[..] else { panic!("a job") };
+        let writes = point.writes.as_ref().expect("writes");
+        assert_eq!((point.mean_us, writes.mean_us, writes.iops), (98.5, 9.0, 5.5), "a text that is a number");
+        let error = read("b.json", &both.replace("\"5.5\"", "\"many\"")).expect_err("no number").to_string();
+        assert_eq!(error, "b.json: job b: iops = \"many\": expected a number");
     }
 
     #[test]

@@ -17,6 +17,7 @@
 //! write_loads  a modelled drive under the jobs that write
 //! simplex      the least of a function
 //! search       the values that fit
+//! mixed        how programs are paused for reads beside writes
 //! writes       the values of writes that fit, and their rows
 //! doubts       which points can be used, and when there is nothing to fit
 //! table        measured beside modelled
@@ -32,6 +33,7 @@ mod doubts;
 mod error;
 mod fio;
 mod jobs;
+mod mixed;
 mod model;
 pub mod play;
 mod point;
@@ -49,6 +51,7 @@ pub use answer::{Answer, Judged, Probes, fit};
 pub use error::FitError;
 pub use fio::bytes;
 pub use jobs::{Job, JobFile, Role, standard};
+pub use mixed::Beside;
 pub use point::{Access, Figures, Kind, Point};
 pub use probe::{Requests, probe};
 pub use read::{points, read};

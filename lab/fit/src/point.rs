@@ -71,6 +71,8 @@ pub struct Point {
     pub mean_us: f64,
     /// Latencies by rank in millionths, us, in ascending order of both.
     pub quantiles: Vec<(u32, f64)>,
+    /// Rate and times of the writes of a job that reads and writes.
+    pub writes: Option<Figures>,
     /// Whether the job went on until its rate was steady, if it was to.
     pub is_steady: Option<bool>,
     /// Processor time of each thread, percent of a core, where it is known.
@@ -92,6 +94,11 @@ impl Point {
     /// The latency of exactly this rank, us.
     pub fn exactly(&self, millionths: u32) -> Option<f64> {
         at_rank(&self.quantiles, millionths)
+    }
+
+    /// Its rate and times.
+    pub fn figures(&self) -> Figures {
+        Figures { iops: self.iops, mean_us: self.mean_us, quantiles: self.quantiles.clone() }
     }
 
     /// Whether the other is the same job, run at another time.
@@ -139,6 +146,7 @@ pub mod tests {
             iops: 1e6 * f64::from(depth) / mean_us,
             mean_us,
             quantiles: quantiles.to_vec(),
+            writes: None,
             is_steady: None,
             core_percent: None,
         }

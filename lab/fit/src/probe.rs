@@ -97,8 +97,8 @@ fn under_one_scheduler(scenario: &Scenario, warm_up: u64, flows: &str) -> Result
     Ok(scene)
 }
 
-/// The jobs that write, on the drive at a part of its size. Jobs that only prepare it are not run, as the model begins where they end; nor those that read
-/// beside writes, to which nothing is fitted.
+/// The jobs that write, on the drive at a part of its size. Jobs that only prepare it are not run, as the model begins where they end; nor those beside
+/// more writes than it keeps up with.
 fn written(scenario: &Scenario, size: u64, requests: u64) -> Result<Vec<Value>, String> {
     let scene = under_one_scheduler(scenario, 0, &play::flow("x", "requests = 1"))?;
     let drive = Drive::new(scene)?;
@@ -122,22 +122,34 @@ fn written(scenario: &Scenario, size: u64, requests: u64) -> Result<Vec<Value>, 
                 Some(told(&job.name, ["write", &BURST_BYTES.to_string()], &figures))
             }
             Load::Steady => Some(told(&job.name, ["randwrite", &SMALL_BYTES.to_string()], &steady)),
-            Load::Fill | Load::Idle | Load::Overwrite | Load::Settle | Load::Beside { .. } => None,
+            Load::Beside { rate: Some(rate) } if f64::from(rate) > steady.iops => None,
+            Load::Beside { rate } => {
+                let [reads, writes] = drive.beside(rate.map(f64::from), steady.iops, requests)?;
+                let mut both = told(&job.name, ["randrw", &SMALL_BYTES.to_string()], &writes);
+                both["read"] = side(&reads);
+                Some(both)
+            }
+            Load::Fill | Load::Idle | Load::Overwrite | Load::Settle => None,
         })
     };
-    let told: Vec<Option<Value>> = jobs.iter().map(run).collect::<Result<_, _>>()?;
+    let told: Vec<Option<Value>> = jobs.par_iter().map(run).collect::<Result<_, _>>()?;
     Ok(told.into_iter().flatten().collect())
 }
 
 /// A job of writes as fio tells it: how it writes and how many bytes at a time, and its figures.
 fn told(name: &str, [rw, bytes]: [&str; 2], figures: &Figures) -> Value {
-    let percent = |&(rank, us): &(u32, f64)| (format!("{:.6}", f64::from(rank) / 1e4), json!(us * 1e3));
-    let percentiles: serde_json::Map<String, Value> = figures.quantiles.iter().map(percent).collect();
-    let times = json!({ "mean": figures.mean_us * 1e3, "percentile": percentiles });
     json!({
         "jobname": name,
         "job options": { "name": name, "rw": rw, "bs": bytes },
         "read": { "total_ios": 0 },
-        "write": { "iops": figures.iops, "total_ios": 1, "clat_ns": times },
+        "write": side(figures),
     })
+}
+
+/// What fio tells of a job's reads or writes.
+fn side(figures: &Figures) -> Value {
+    let percent = |&(rank, us): &(u32, f64)| (format!("{:.6}", f64::from(rank) / 1e4), json!(us * 1e3));
+    let percentiles: serde_json::Map<String, Value> = figures.quantiles.iter().map(percent).collect();
+    let times = json!({ "mean": figures.mean_us * 1e3, "percentile": percentiles });
+    json!({ "iops": figures.iops, "total_ios": 1, "clat_ns": times })
 }

@@ -150,7 +150,7 @@ fn least_of(tried: &[Tried]) -> Tried {
 }
 
 /// The root of the mean square of logarithms of modelled over measured, of all that is compared.
-fn error(points: &[&Point], figures: &[Figures]) -> f64 {
+pub fn error(points: &[&Point], figures: &[Figures]) -> f64 {
     let (mut sum, mut weights) = (0.0, 0.0);
     let mut add = |measured: f64, modelled: f64, weight: f64| {
         let off = (modelled / measured).ln().abs();

@@ -48,6 +48,8 @@ impl Amplification {
 
 /// Counters of a log, in bytes or in a unit that both have.
 struct Written {
+    /// The key of the host's writes: logs of two kinds do not count in the same unit.
+    key: &'static str,
     host: f64,
     physical: Option<f64>,
 }
@@ -69,17 +71,24 @@ pub fn amplification(before: &Path, after: &Path) -> Result<Amplification, FitEr
 pub fn between(places: [&str; 2], texts: [&str; 2]) -> Result<Amplification, FitError> {
     let from = written(places[0], texts[0])?;
     let to = written(places[1], texts[1])?;
+    if from.key != to.key || from.physical.is_some() != to.physical.is_some() {
+        let with = |log: &Written| if log.physical.is_some() { "physical writes" } else { "no physical writes" };
+        let of = |log: &Written| format!("{} and {}", log.key, with(log));
+        let told =
+            format!("has {}, and {} has {}; expected the same logs before and after", of(&to), places[0], of(&from));
+        return Err(FitError::at(places[1], told));
+    }
     let (Some(physical_from), Some(physical_to)) = (from.physical, to.physical) else {
         return Ok(Amplification::NoPhysicalWrites);
     };
     let (host, physical) = (to.host - from.host, physical_to - physical_from);
     if host < LEAST {
-        let told = format!("{host:.0} bytes were written since {}; expected at least {LEAST:.0}", places[0]);
+        let told = format!("{} bytes were written since {}; expected at least {LEAST:.0}", shown(host), places[0]);
         return Err(FitError::at(places[1], told));
     }
     let ratio = physical / host;
     if !(0.01..=1_000.0).contains(&ratio) {
-        let told = format!("{physical:.0} physical bytes for {host:.0} of the host since {}", places[0]);
+        let told = format!("{} physical bytes for {} of the host since {}", shown(physical), shown(host), places[0]);
         return Err(FitError::at(places[1], format!("{told}; expected logs of one drive, in the order before,after")));
     }
     Ok(Amplification::Measured(ratio))
@@ -95,11 +104,16 @@ fn written(place: &str, text: &str) -> Result<Written, FitError> {
     // Both in units of 32 MiB, or what its maker counts in.
     if let (Some(nand), Some(host)) = (find("nand_bytes_written")?, find("host_bytes_written")?) {
         const MIB_32: f64 = 33_554_432.0;
-        return Ok(Written { host: host * MIB_32, physical: Some(nand * MIB_32) });
+        return Ok(Written { key: "host_bytes_written", host: host * MIB_32, physical: Some(nand * MIB_32) });
     }
     let units = find("data_units_written")?
         .ok_or_else(|| fault("has no data_units_written; expected nvme smart-log -o json in it, too".into()))?;
-    Ok(Written { host: units * UNIT, physical: find("physical_media_units_written")? })
+    Ok(Written { key: "data_units_written", host: units * UNIT, physical: find("physical_media_units_written")? })
+}
+
+/// A number of bytes, without hundreds of digits.
+fn shown(bytes: f64) -> String {
+    if bytes.abs() < 1e18 { format!("{bytes:.0}") } else { format!("{bytes:.2e}") }
 }
 
 /// The value under `key`, at any depth, however its words are joined.
@@ -166,6 +180,16 @@ mod tests {
                 &ocp(500, 19_200_000_007),
                 &ocp(10_500, 7),
                 "b.json: -19200000000 physical bytes for 5120000000 of the host",
+            ),
+            (
+                "{\"data_units_written\": 1}",
+                "{\"nand_bytes_written\": 700, \"host_bytes_written\": 300}",
+                "b.json: has host_bytes_written and physical writes, and a.json has data_units_written and no physical writes; expected the",
+            ),
+            (
+                &good,
+                "{\"data_units_written\": 1e300, \"physical_media_units_written\": 1e302}",
+                "b.json: 1.00e302 physical bytes for 5.12e305 of",
             ),
         ] {
             let error = said(before, after);

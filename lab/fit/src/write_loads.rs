@@ -3,14 +3,14 @@
 //! Drives are run at a part of their size, by blocks of fewer pages: a whole one would take hours to overwrite. What is written in all shrinks with
 //! them, rates and times do not. Owns how a load is brought about; must never know what it is compared with.
 
-use flashlane_report::results::SchedulerResult;
+use flashlane_report::results::{ResponseStats, SchedulerResult};
 use flashlane_scenario::Scenario;
 use rayon::prelude::*;
 
 use crate::model::figures_of;
 use crate::play::{self, flow, of};
 use crate::point::Figures;
-use crate::write_jobs::{BURST_BYTES, BURST_DEPTH, SMALL_BYTES, WRITER_DEPTH, WRITERS};
+use crate::write_jobs::{BURST_BYTES, BURST_DEPTH, PROBE_RATE, SMALL_BYTES, WRITER_DEPTH, WRITERS};
 
 /// Pages of a block of the smaller drive: in blocks of fewer wordlines the padding of the last one of each victim shows.
 const PAGES: u64 = 96;
@@ -20,6 +20,9 @@ const PAGES_OF_BURSTS: u64 = 48;
 const WORDLINES: u64 = 12;
 /// Share of the drive that is written before the steady rate is measured: it begins in the analytic steady state, whose free blocks come first.
 const SETTLING: f64 = 0.02;
+/// What is written at a rate before times are measured at it, as a multiple of what the blocks between the two thresholds of collection hold: with half
+/// of it, collection is still catching up, and reads take a third longer.
+const SETTLED: f64 = 2.0;
 /// Requests of each flow that are not measured.
 const WARM_UP: u64 = 500;
 
@@ -34,6 +37,8 @@ pub struct Drive {
     units: f64,
     /// Units that its SLC cache holds.
     cached: f64,
+    /// Units that its blocks between the thresholds of collection hold.
+    between: f64,
 }
 
 impl Drive {
@@ -48,7 +53,8 @@ impl Drive {
         let small = |amount: f64| amount / scale as f64;
         let units = small(bytes as f64 / SMALL_BYTES as f64);
         let cached = play::cached_bytes(&scene)? / SMALL_BYTES as f64;
-        Ok(Drive { scene, for_bursts, scale_of_bursts, units, cached })
+        let between = play::units_between_thresholds(&scene)?;
+        Ok(Drive { scene, for_bursts, scale_of_bursts, units, cached, between })
     }
 
     /// Runs flows on the drive in this state; the first `warm_up` requests of each are not measured.
@@ -56,10 +62,13 @@ impl Drive {
         let mut scene = drive.clone();
         let load = play::scenario("scheduler = \"fcfs\"", warm_up, flows)?;
         let (flow, run) = (load.document().flow.clone(), load.document().run.clone());
+        // The jobs write all of it first.
+        let fill = (state == "filled").then_some(100.0);
         let state = serde_json::from_value(state.into()).map_err(|error| error.to_string())?;
         scene.set("flow", "the jobs", |document| {
             (document.flow, document.run) = (flow, run);
             document.device.precondition.state = Some(state);
+            document.device.precondition.fill_percent = fill;
         });
         play::run(&scene)
     }
@@ -105,6 +114,41 @@ impl Drive {
         let result = Drive::run(&self.scene, "steady", before, &flows)?;
         let amplified = result.device.write_amplification.unwrap_or(1.0);
         Ok((writes(&result, "steady")?, amplified))
+    }
+
+    /// Reads and writes of a thread of [`PROBE_RATE`] beside others, with so many writes a second in all or as many as there can be, on a drive whose steady
+    /// rate is `steady`. It is overwritten as fast as it can before, until its free blocks are used up, and then at the rate until they are made up for.
+    ///
+    /// # Errors
+    /// A run that fails.
+    pub fn beside(&self, rate: Option<f64>, steady: f64, requests: u64) -> Result<[Figures; 2], String> {
+        let timed = |start: f64, seconds: f64| format!("start_us = {:.1}, duration_s = {seconds:.6}", start * 1e6);
+        let closed = |name: &str, start: f64, seconds: f64| {
+            let depth = WRITERS * WRITER_DEPTH;
+            flow(name, &format!("{}, depth = {depth}, {}", small(0.0, "closed-loop"), timed(start, seconds)))
+        };
+        let open = |name: &str, reads: f64, arrivals: &str, rate: f64, start: f64, seconds: f64| {
+            flow(name, &format!("{}, rate_iops = {rate:.1}, {}", small(reads, arrivals), timed(start, seconds)))
+        };
+        let (probe, half) = (f64::from(PROBE_RATE), f64::from(PROBE_RATE) / 2.0);
+        let mut start = (SETTLING * self.units + self.cached) / steady;
+        let mut flows = closed("before", 0.0, start);
+        if let Some(rate) = rate {
+            let settling = SETTLED * self.between / rate;
+            flows += &open("settling", 0.0, "poisson", rate, start, settling);
+            start += settling;
+        }
+        let seconds = requests as f64 / (rate.unwrap_or(steady) + half);
+        flows += &open("probe", 0.5, "constant", probe, start, seconds);
+        match rate {
+            None => flows += &closed("writers", start, seconds),
+            Some(rate) if rate > half => flows += &open("writers", 0.0, "poisson", rate - half, start, seconds),
+            Some(_) => {}
+        }
+        let result = Drive::run(&self.scene, "steady", WARM_UP, &flows)?;
+        let probe = of(&result, "probe")?;
+        let side = |stats: &Option<ResponseStats>| stats.as_ref().map(figures_of).ok_or("no requests beside writes");
+        Ok([side(&probe.read)?, side(&probe.write)?])
     }
 }
 

@@ -1,12 +1,13 @@
-//! The fit of writes: a burst and the steady rate.
+//! The fit of writes: a burst, the steady rate, and reads beside writes.
 //!
 //! What one load tells is fitted to it alone, one after the other: the time of a program and the SLC cache to the burst, the flash beyond the user's to the
-//! steady rate, the buffer's time to lone writes. Owns which jobs tell what. Jobs that read beside writes are left aside.
+//! steady rate, the buffer's time to lone writes, pauses of programs to reads beside writes. Owns which jobs tell what.
 
 use flashlane_scenario::Scenario;
 
 use crate::device_file;
 use crate::error::FitError;
+use crate::mixed::{self, Beside, Pauses};
 use crate::model::{Base, Values};
 use crate::play;
 use crate::point::{Figures, Kind, Point};
@@ -40,6 +41,7 @@ pub struct Loads<'a> {
     bursts: [Vec<(u64, &'a Point)>; 2],
     settle: Option<&'a Point>,
     steady: Vec<&'a Point>,
+    beside: Vec<mixed::Job<'a>>,
 }
 
 impl Loads<'_> {
@@ -86,6 +88,7 @@ pub fn sorted(points: &[Point]) -> Result<(Loads<'_>, Vec<Point>), FitError> {
             Load::Burst { to, .. } => loads.bursts[usize::from(name.starts_with("again"))].push((to, point)),
             Load::Settle => loads.settle = Some(point),
             Load::Steady => loads.steady.push(point),
+            Load::Beside { rate } if name == point.name => loads.beside.push((rate, point)),
             Load::Fill | Load::Idle | Load::Overwrite | Load::Beside { .. } => {}
         }
     }
@@ -106,6 +109,8 @@ pub struct WriteValues {
     pub slc: Option<[f64; 2]>,
     /// Time of the buffer, us.
     pub access_us: f64,
+    /// How programs are paused for reads, if jobs tell it.
+    pub pauses: Option<Pauses>,
 }
 
 /// A row: what was measured beside what the device does.
@@ -163,6 +168,8 @@ pub struct Written {
     pub told: [Told; 3],
     /// Rows of the table.
     pub rows: Vec<WriteRow>,
+    /// Reads beside writes.
+    pub beside: Vec<Beside>,
     /// How far two runs of the steady rate and two bursts are apart.
     pub repetition: Option<f64>,
     /// Whether the steady part was reached.
@@ -215,12 +222,14 @@ pub fn fit(
         let modelled = fit.drive()?.lone(fit.requests / 10).map_err(FitError::Input)?;
         fit.values.access_us = (fit.values.access_us + lone.mean_us - modelled.mean_us).max(0.0);
     }
-    progress(0.8);
+    progress(0.5);
+    let beside = fit.beside(loads)?;
+    progress(0.9);
     fit.keys()?;
     let rows = fit.rows(loads, amplification)?;
     progress(1.0);
     let is_steady = loads.settle.and_then(|settle| settle.is_steady);
-    Ok(Some(Written { values: fit.values, told, rows, repetition, is_steady }))
+    Ok(Some(Written { values: fit.values, told, rows, beside, repetition, is_steady }))
 }
 
 /// A value that is solved for.
@@ -253,6 +262,7 @@ impl WriteValues {
             raw: (raw as f64 - base.slc_bytes(reads)) / user as f64,
             slc: None,
             access_us: device.buffer.access_ns.unwrap_or(1_000) as f64 / 1e3,
+            pauses: None,
         })
     }
 }
@@ -355,6 +365,26 @@ impl Fit<'_> {
         Ok(Told::Between(value(best[0] - width), value(best[0] + width)))
     }
 
+    /// How programs are paused, and the rows of reads beside writes.
+    fn beside(&mut self, loads: &Loads<'_>) -> Result<Vec<Beside>, FitError> {
+        let Some(steady) = loads.steady.first().map(|point| point.iops) else { return Ok(Vec::new()) };
+        let nand = &self.base.device().nand;
+        let from = Pauses {
+            suspend_us: nand.suspend_ns.unwrap_or_default() as f64 / 1e3,
+            parts: f64::from(nand.iterations.unwrap_or(12)),
+        };
+        let jobs = mixed::compared(&loads.beside, steady);
+        let requests = self.requests;
+        let pauses = mixed::fit(&jobs, steady, from, requests, &mut |pauses| {
+            self.values.pauses = Some(pauses);
+            self.keys()?;
+            self.drive()
+        })?;
+        self.values.pauses = pauses;
+        self.keys()?;
+        mixed::rows(&jobs, steady, requests, &self.drive()?)
+    }
+
     fn rows(&mut self, loads: &Loads<'_>, amplification: Option<f64>) -> Result<Vec<WriteRow>, FitError> {
         let (drive, requests) = (self.drive()?, 2 * self.requests);
         let row = |about, name: &str, is_fitted, measured, modelled| WriteRow {
@@ -411,10 +441,12 @@ impl Base {
         self.planes(reads) * f64::from(self.device().geometry.page_bytes.unwrap_or(16_384))
     }
 
-    /// Bytes of the flash that the preset's blocks in SLC mode take.
+    /// Bytes of the flash that the preset's blocks in SLC mode take, which are fewer of a plane where there are more chips.
     fn slc_bytes(&self, reads: &Values) -> f64 {
-        let pages = f64::from(self.device().geometry.pages_per_block.unwrap_or_default());
-        f64::from(self.device().slc.static_blocks.unwrap_or(0)) * pages * self.page_bytes_at_once(reads)
+        let geometry = &self.device().geometry;
+        let own = self.device().slc.static_blocks.unwrap_or(0) * geometry.chips_per_channel.unwrap_or(1);
+        let pages = f64::from(geometry.pages_per_block.unwrap_or_default());
+        f64::from(own.div_ceil(reads.chips)) * pages * self.page_bytes_at_once(reads)
     }
 
     /// The keys of these values.
@@ -437,6 +469,11 @@ impl Base {
             keys.push(("buffer.pages", pages(device.buffer.pages)));
             keys.push(("buffer.flush_above", pages(device.buffer.flush_above)));
         }
+        if let Some(Pauses { suspend_us, parts }) = values.pauses {
+            keys.push(("nand.suspend_ns", ns(suspend_us)));
+            keys.push(("nand.suspend_at", "\"segment\"".into()));
+            keys.push(("nand.iterations", (parts as u64).to_string()));
+        }
         if device.gc.start_percent.is_none_or(|percent| percent > 1.0) {
             keys.push(("gc.start_percent", "1.0".into()));
         }
@@ -457,13 +494,6 @@ impl Base {
     }
 }
 
-impl Point {
-    /// Its rate and times.
-    fn figures(&self) -> Figures {
-        Figures { iops: self.iops, mean_us: self.mean_us, quantiles: self.quantiles.clone() }
-    }
-}
-
 impl Written {
     /// The word of `[fitted]` for writes.
     pub fn word(&self) -> &'static str {
@@ -478,8 +508,9 @@ impl Written {
         let held_out = |about| self.rows.iter().filter(move |row| row.about == about && !row.is_fitted);
         let percent = |share: f64| format!("{:.0} %", (100.0 * share).ceil());
         let worst = |about| held_out(about).map(|row| row.error().abs()).reduce(f64::max);
-        let mut sentences = vec!["reads among writes: not fitted".to_owned()];
+        let mut sentences = vec![mixed::sentence(&self.beside)];
         let again = match self.repetition {
+            Some(0.0) => "a model repeats itself".into(),
             Some(apart) => format!("two runs differ by up to {:.1} %", 100.0 * apart),
             None => "measured once, repeatability unknown".into(),
         };
@@ -506,8 +537,7 @@ impl Written {
             Told::Not => "not told by these probes".to_owned(),
             Told::Between(low, high) => {
                 let word = if high / low <= device_file::TOLD { "measured" } else { "bounded" };
-                let number = |value: f64| device_file::number(value * unit);
-                format!("{word}: {} to {} fit as well", number(low), number(high))
+                format!("{word}: {} fit as well", device_file::between(low * unit, high * unit))
             }
         };
         let [program, raw, cache] = self.told;
@@ -518,6 +548,9 @@ impl Written {
             "slc.static_blocks" => format!("GiB of the cache; {}", known(cache, 1.0 / GIB as f64)),
             "slc.program_ns" => "by the rate of the burst's fast parts".into(),
             "gc.start_percent" => "little flash is kept free, so that the steady rate tells how much there is".into(),
+            "nand.suspend_ns" | "nand.iterations" | "nand.suspend_at" => {
+                "by reads beside writes; other pairs of pause and iterations may fit as well".into()
+            }
             "buffer.access_ns" => "by lone writes, beyond what reads tell of the link".into(),
             "ftl.unit_bytes" | "ftl.read_modify_write" | "buffer.pages" | "buffer.flush_above" => {
                 "a map of 4 KiB, as small writes share programs".into()
@@ -546,6 +579,14 @@ mod tests {
         assert_eq!((others.len(), loads.steady.len(), loads.bursts[0].len(), loads.lone.is_some()), (2, 0, 1, true));
         let error = sorted(&[points[2].clone(), points[2].clone()]).expect_err("twice").to_string();
         assert_eq!(error, "a file: job burst-2g: is in a file too; give the results of one run of these jobs");
+    }
+
+    /// With twelve times the chips, a plane has a twelfth of the blocks, those of the cache among them.
+    #[test]
+    fn the_flash_of_a_preset_does_not_go_with_its_chips() {
+        let base = Base::named("client-tlc").expect("a preset");
+        let raw = |chips| WriteValues::of(&base, &Values { chips, ..base.values() }).expect("a device").raw;
+        assert!(raw(2) > 1.0 && (raw(24) / raw(2) - 1.0).abs() < 0.1, "{} and {}", raw(24), raw(2));
     }
 
     /// A part that the second burst lacks is compared with none.

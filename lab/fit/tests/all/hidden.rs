@@ -4,7 +4,7 @@ use flashlane_fit::{About, Effort, Kind, Probes, Requests, Told, Written, fit, p
 use flashlane_scenario::Scenario;
 
 /// A number of `0..below` that follows from a seed and a place.
-fn drawn(seed: u64, place: u64, below: u64) -> u64 {
+pub fn drawn(seed: u64, place: u64, below: u64) -> u64 {
     let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (place + 1).wrapping_mul(0xd1b5_4a32_d192_ed03);
     for _ in 0..3 {
         x ^= x >> 31;
@@ -79,7 +79,7 @@ fn errors(seeds: std::ops::Range<u64>, effort: Effort, requests: Requests) -> [V
     })
 }
 
-fn median(errors: &[f64]) -> f64 {
+pub fn median(errors: &[f64]) -> f64 {
     errors[errors.len() / 2]
 }
 
@@ -133,7 +133,7 @@ fn a_burst_tells_the_time_of_programs_and_the_cache() {
 }
 
 #[test]
-#[ignore = "nightly: 36 s of CPU"]
+#[ignore = "nightly: 80 s of CPU"]
 fn the_steady_rate_of_a_hidden_drive_is_met() {
     let scenario = hidden_writer(2);
     let written = of_writes(&scenario, LITTLE, |_| true);
@@ -141,6 +141,12 @@ fn the_steady_rate_of_a_hidden_drive_is_met() {
     let hidden = of_device(&scenario);
     hidden.into_iter().zip(&written.told).for_each(|(hidden, told)| check_interval(told, hidden));
     check_rates(&written, 0.05, "-2g");
+    // Beside a rate that was not fitted to, the mean was 9 % off; beside as many writes as can be, where nothing is fitted, 22 %.
+    let held_out: Vec<_> = written.beside.iter().filter(|row| !row.is_fitted).collect();
+    assert_eq!(held_out.len(), 2, "{held_out:?}");
+    for row in held_out {
+        assert!(row.error().abs() < if row.rate.is_some() { 0.15 } else { 0.35 }, "{} {:+.3}", row.name, row.error());
+    }
 }
 
 #[test]

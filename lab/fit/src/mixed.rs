@@ -1,0 +1,216 @@
+//! The fit of reads beside writes: how programs are paused for them.
+//!
+//! Owns which rates of writes are fitted to, which judge, and what is said of them. Must never know how a drive is overwritten.
+
+use flashlane_outputs::shown;
+use rayon::prelude::*;
+
+use crate::error::FitError;
+use crate::point::{Figures, Point};
+use crate::search;
+use crate::simplex::least;
+use crate::write_loads::Drive;
+
+/// Rates beyond this share of the steady one are not compared: requests wait for space, the longer the nearer the rate is, and the steady rate is not known so well.
+const BELOW_STEADY: f64 = 0.8;
+/// Rates are fitted to from two on: the lowest and the highest; those between judge.
+const FEWEST: usize = 2;
+/// Evaluations of how programs are paused.
+const EVALUATIONS: usize = 24;
+/// Times of a pause that are tried, us, and parts of a program.
+const PAUSES_US: std::ops::RangeInclusive<f64> = 1.0..=600.0;
+const PARTS: std::ops::RangeInclusive<f64> = 1.0..=100.0;
+/// Reads among writes are called measured if no held-out mean is further off than this.
+const HOLDS: f64 = 0.1;
+
+/// A job beside writes: their rate in all, unless there are as many as there can be, and what was measured.
+pub type Job<'a> = (Option<u32>, &'a Point);
+
+/// How programs are paused for reads.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Pauses {
+    /// Time until a program is paused, us.
+    pub suspend_us: f64,
+    /// Parts of a program between which it may be paused.
+    pub parts: f64,
+}
+
+/// A job beside writes, measured and modelled.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// The job's name.
+    pub name: String,
+    /// Writes a second in all, or as many as there can be.
+    pub rate: Option<u32>,
+    /// Whether values were fitted to its reads.
+    pub is_fitted: bool,
+    /// Its reads: what was measured, and what the device does.
+    pub reads: [Figures; 2],
+    /// Its writes.
+    pub writes: Option<[Figures; 2]>,
+}
+
+impl Beside {
+    /// Modelled over measured mean of its reads, less one.
+    pub fn error(&self) -> f64 {
+        let [measured, modelled] = &self.reads;
+        modelled.mean_us / measured.mean_us - 1.0
+    }
+
+    /// The same of their 99th percentile.
+    pub fn tail_error(&self) -> Option<f64> {
+        let [measured, modelled] = &self.reads;
+        Some(modelled.exactly(990_000)? / measured.exactly(990_000)? - 1.0)
+    }
+}
+
+/// The jobs that are compared on a drive of this steady rate, by rate, the unlimited one last.
+pub fn compared<'a>(jobs: &[Job<'a>], steady: f64) -> Vec<Job<'a>> {
+    let is_below = |rate: Option<u32>| rate.is_none_or(|rate| f64::from(rate) < BELOW_STEADY * steady);
+    let mut compared: Vec<Job<'a>> = jobs.iter().copied().filter(|&(rate, _)| is_below(rate)).collect();
+    compared.sort_by_key(|&(rate, _)| rate.unwrap_or(u32::MAX));
+    compared
+}
+
+/// Those of them that are fitted to.
+fn fitted<'a>(compared: &[Job<'a>]) -> Vec<Job<'a>> {
+    let rates: Vec<Job<'a>> = compared.iter().copied().filter(|(rate, _)| rate.is_some()).collect();
+    match &rates[..] {
+        [first, .., last] if rates.len() > FEWEST => vec![*first, *last],
+        [first, ..] => vec![*first],
+        [] => Vec::new(),
+    }
+}
+
+/// The pauses with which reads beside writes take as long as measured, beginning with those of the preset; none if no job tells them. `drive` makes the drive of some pauses.
+///
+/// # Errors
+/// No run that succeeds.
+pub fn fit(
+    compared: &[Job<'_>],
+    steady: f64,
+    from: Pauses,
+    requests: u64,
+    drive: &mut dyn FnMut(Pauses) -> Result<Drive, FitError>,
+) -> Result<Option<Pauses>, FitError> {
+    let jobs = fitted(compared);
+    if jobs.is_empty() {
+        return Ok(None);
+    }
+    let points: Vec<&Point> = jobs.iter().map(|(_, point)| *point).collect();
+    let mut best: Option<(Pauses, f64)> = None;
+    let mut failed = None;
+    let start = [from.suspend_us.clamp(*PAUSES_US.start(), *PAUSES_US.end()).ln(), from.parts.max(1.0).ln()];
+    least(&start, 0.5, EVALUATIONS, |at| {
+        let pauses = Pauses { suspend_us: at[0].exp(), parts: at[1].exp().round() };
+        if !PAUSES_US.contains(&pauses.suspend_us) || !PARTS.contains(&pauses.parts) {
+            return f64::INFINITY;
+        }
+        let figures = drive(pauses).and_then(|drive| run(&drive, &jobs, steady, requests));
+        match figures {
+            Ok(figures) => {
+                let reads: Vec<Figures> = figures.into_iter().map(|[reads, _]| reads).collect();
+                let error = search::error(&points, &reads);
+                if best.is_none_or(|(_, least)| error < least) {
+                    best = Some((pauses, error));
+                }
+                error
+            }
+            Err(error) => {
+                failed = Some(error);
+                f64::INFINITY
+            }
+        }
+    });
+    best.map_or_else(|| failed.map_or(Ok(None), Err), |(pauses, _)| Ok(Some(pauses)))
+}
+
+/// Reads and writes of these jobs on the drive.
+fn run(drive: &Drive, jobs: &[Job<'_>], steady: f64, requests: u64) -> Result<Vec<[Figures; 2]>, FitError> {
+    let run = |&(rate, _): &Job<'_>| drive.beside(rate.map(f64::from), steady, requests);
+    jobs.par_iter().map(run).collect::<Result<_, _>>().map_err(FitError::Input)
+}
+
+/// The jobs beside what the drive does.
+///
+/// # Errors
+/// A run that fails.
+pub fn rows(compared: &[Job<'_>], steady: f64, requests: u64, drive: &Drive) -> Result<Vec<Beside>, FitError> {
+    let fitted = fitted(compared);
+    let modelled = run(drive, compared, steady, requests)?;
+    let row = |(&(rate, point), [reads, writes]): (&Job<'_>, [Figures; 2])| Beside {
+        name: point.name.clone(),
+        rate,
+        is_fitted: fitted.iter().any(|&(of, _)| of == rate),
+        reads: [point.figures(), reads],
+        writes: point.writes.clone().map(|measured| [measured, writes]),
+    };
+    Ok(compared.iter().zip(modelled).map(row).collect())
+}
+
+/// The word of `[fitted]` for reads and writes together.
+pub fn word(rows: &[Beside]) -> &'static str {
+    match worst(rows, &|row| Some(row.error())) {
+        Some(worst) if worst <= HOLDS => "measured",
+        _ if rows.is_empty() => "not measured",
+        _ => "bounded",
+    }
+}
+
+/// What may be expected of reads beside writes.
+pub fn sentence(rows: &[Beside]) -> String {
+    let percent = |share: f64| format!("{:.0} %", (100.0 * share).ceil());
+    let judged = rows.iter().filter(|row| !row.is_fitted).count();
+    match (worst(rows, &|row| Some(row.error())), worst(rows, &Beside::tail_error)) {
+        (Some(mean), Some(tail)) => {
+            let jobs = shown::counted(judged, "held-out job");
+            format!("reads among writes: means within {}, p99 within {} ({jobs})", percent(mean), percent(tail))
+        }
+        (Some(mean), None) => format!("reads among writes: means within {}, p99 not measured", percent(mean)),
+        (None, _) if rows.is_empty() => "reads among writes: not measured".into(),
+        (None, _) => "reads among writes: not judged, as no job was held out".into(),
+    }
+}
+
+/// The largest error of those that judge.
+fn worst(rows: &[Beside], error: &dyn Fn(&Beside) -> Option<f64>) -> Option<f64> {
+    rows.iter().filter(|row| !row.is_fitted).filter_map(error).map(f64::abs).reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::point::tests::point;
+
+    #[test]
+    fn rates_that_the_drive_keeps_up_with_are_compared_and_the_outer_ones_fitted_to() {
+        let point = point(1_024, 100.0, &[]);
+        let jobs = [None, Some(40_000), Some(10_000), Some(20_000), Some(56_000)].map(|rate| (rate, &point));
+        let rates = |jobs: &[Job<'_>]| jobs.iter().map(|(rate, _)| *rate).collect::<Vec<_>>();
+        let below = compared(&jobs, 60_000.0);
+        assert_eq!(rates(&below), [Some(10_000), Some(20_000), Some(40_000), None], "56,000 is over 0.8 of it");
+        assert_eq!(rates(&fitted(&below)), [Some(10_000), Some(40_000)]);
+        assert_eq!(rates(&fitted(&below[1..3])), [Some(20_000)], "of two, one judges");
+        assert_eq!(rates(&fitted(&below[3..])), [], "the unlimited one alone tells nothing");
+    }
+
+    #[test]
+    fn the_word_and_the_sentence_are_of_what_was_held_out() {
+        let row = |is_fitted: bool, off: f64| {
+            let reads = |us: f64| Figures { iops: 1.0, mean_us: us, quantiles: vec![(990_000, 2.0 * us)] };
+            Beside {
+                name: "x".into(),
+                rate: None,
+                is_fitted,
+                reads: [reads(100.0), reads(100.0 * (1.0 + off))],
+                writes: None,
+            }
+        };
+        let said = |rows: &[Beside]| (word(rows), sentence(rows));
+        assert_eq!(said(&[]), ("not measured", "reads among writes: not measured".into()));
+        assert_eq!(said(&[row(true, 0.0)]).0, "bounded");
+        let near = "reads among writes: means within 9 %, p99 within 9 % (1 held-out job)";
+        assert_eq!(said(&[row(true, 0.5), row(false, -0.085)]), ("measured", near.into()));
+        assert_eq!(said(&[row(false, 0.11)]).0, "bounded");
+    }
+}
