@@ -14,6 +14,7 @@ pub mod nulls;
 pub mod page;
 mod paper;
 pub mod precompletion;
+pub mod real;
 mod report;
 mod runner;
 mod setting;
@@ -26,7 +27,7 @@ pub use kept::{Counter, RunStats, falls_behind};
 pub use measurements::Measurements;
 pub use report::{PaperResult, render, schema, tables};
 pub use runner::{Place, Runner, Settings};
-pub use setting::{ChosenSetting, Setting};
+pub use setting::{ChosenSetting, Setting, Variant};
 
 use claims::Claims;
 pub use paper::{Group, Paper};
@@ -43,8 +44,9 @@ impl Paper {
     /// # Errors
     /// The papers there are, with the nearest name.
     pub fn named(name: &str) -> Result<&'static Paper, String> {
-        let names = || PAPERS.iter().chain([&cross::CROSS]).map(|paper| paper.name);
-        PAPERS.iter().chain([&cross::CROSS]).find(|paper| paper.name == name).ok_or_else(|| {
+        let all = || PAPERS.iter().chain([&cross::CROSS, &real::REAL]);
+        let names = || all().map(|paper| paper.name);
+        all().find(|paper| paper.name == name).ok_or_else(|| {
             let near = nearest(name, names()).map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
             format!("paper {name:?}: no such paper; there are {}{near}", names().collect::<Vec<_>>().join(", "))
         })
@@ -53,6 +55,21 @@ impl Paper {
     /// Its claims.
     pub fn claims(&self) -> Claims {
         Claims::read(self.claims)
+    }
+
+    /// The variant of its chosen setting called `name`.
+    ///
+    /// # Errors
+    /// The variants there are, with the nearest name.
+    pub fn variant(&self, name: &str) -> Result<&'static Variant, String> {
+        let names = || self.variants.iter().map(|variant| variant.name);
+        self.variants.iter().find(|variant| variant.name == name).ok_or_else(|| match nearest(name, names()) {
+            _ if self.variants.is_empty() => format!("--variant {name:?}: {} has none", self.name),
+            near => {
+                let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+                format!("--variant {name:?}: {} has {}{near}", self.name, names().collect::<Vec<_>>().join(", "))
+            }
+        })
     }
 
     /// Its experiments that are run, in order.
@@ -91,6 +108,10 @@ impl Paper {
             let names: Vec<&str> = PAPERS.iter().filter(has_one).map(|paper| paper.name).collect();
             let message =
                 format!("--setting chosen: {} has the plain reading alone; {} have both", self.name, names.join(", "));
+            return Err(RunError::Input(message));
+        }
+        if let Some(variant) = settings.variant.filter(|_| settings.setting != Setting::Chosen) {
+            let message = format!("--variant {}: it varies the chosen setting; add --setting chosen", variant.name);
             return Err(RunError::Input(message));
         }
         let runner = Runner::new(settings, place);
@@ -133,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_chosen_setting_is_for_papers_that_have_one() {
-        let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Chosen };
+        let settings = Settings::quick(Setting::Chosen);
         let output = ncq::PAPER.run(&[], &settings, Place::default(), &|_| ()).expect_err("none").to_string();
         assert!(output.starts_with("--setting chosen: ncq has the plain reading alone; "), "{output}");
     }
@@ -143,7 +164,7 @@ mod tests {
         assert_eq!(Paper::named("slacker").map(|paper| paper.name), Ok("slacker"));
         let output = Paper::named("slaker").expect_err("none");
         assert!(output.ends_with("did you mean \"slacker\"?"), "{output}");
-        let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Plain };
+        let settings = Settings::quick(Setting::Plain);
         let output =
             slacker::PAPER.run(&["E99".into()], &settings, Place::default(), &|_| ()).expect_err("none").to_string();
         assert!(output.starts_with("experiment \"E99\": slacker has E1, "), "{output}");

@@ -4,6 +4,7 @@ use flashlane_sim::RunError;
 
 use crate::measurements::Measurements;
 use crate::runner::Runner;
+use crate::setting::Variant;
 
 /// A paper.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub struct Paper {
     pub seeds: u64,
     /// The text of its file of claims.
     pub(crate) claims: &'static str,
+    /// Variants of its chosen setting.
+    pub variants: &'static [Variant],
     /// Its experiments, in groups that share runs.
     pub groups: &'static [Group],
 }

@@ -29,6 +29,9 @@ pub struct PaperResult {
     pub first_seed: u64,
     /// How what the paper leaves open was read.
     pub setting: Setting,
+    /// What was otherwise than in the chosen setting; not there if nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
     /// An identifier of all scenarios that were run: equal for equal scenarios.
     pub scenarios: String,
     /// What to know about the figures: traces in place of clones, values that could not be reached.
@@ -59,6 +62,7 @@ impl PaperResult {
             seeds: runner.settings.seeds,
             first_seed: runner.settings.first_seed,
             setting: runner.settings.setting,
+            variant: runner.settings.variant.map(|variant| variant.name.to_owned()),
             scenarios: runner.scenarios(),
             notes: figures.notes().to_vec(),
             claims,
@@ -92,6 +96,9 @@ pub fn render(result: &PaperResult, width: u16) -> String {
         text.push_str(
             "Under the setting that was chosen after results were seen; --list says what it sets and why.\n\n",
         );
+        if let Some(variant) = &result.variant {
+            text.push_str(&format!("Its variant {variant}.\n\n"));
+        }
     }
     if result.claims.is_empty() {
         result.notes.iter().for_each(|note| text.push_str(&format!("note: {note}\n")));

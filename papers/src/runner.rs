@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::kept::{Counter, RunStats};
-use super::setting::Setting;
+use super::setting::{Setting, Variant};
 use flashlane_core::event::Stamped;
 use flashlane_outputs::{Entry, Store};
 use flashlane_report::metrics::FlowMetrics;
@@ -35,6 +35,15 @@ pub struct Settings {
     pub traces: Option<PathBuf>,
     /// How what the paper leaves open is read.
     pub setting: Setting,
+    /// What is otherwise than in the chosen setting.
+    pub variant: Option<&'static Variant>,
+}
+
+impl Settings {
+    /// Those of a quick run with one seed.
+    pub fn quick(setting: Setting) -> Settings {
+        Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting, variant: None }
+    }
 }
 
 /// The settings of a paper's experiments, and what makes their runs.

@@ -35,7 +35,7 @@ impl Counter for Delicate {
 #[test]
 fn a_store_gives_back_what_was_measured() {
     let folder = tempfile::tempdir().expect("a folder");
-    let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Plain };
+    let settings = Settings::quick(Setting::Plain);
     let runs = || (1..=3).map(|seed| (seed, document(seed))).collect::<Vec<_>>();
     let plain = Runner::new(&settings, Place::default());
     let wanted = plain.compare(runs()).expect("runs");
@@ -68,7 +68,7 @@ fn a_store_gives_back_what_was_measured() {
 #[test]
 fn damaged_figures_are_made_again() {
     let folder = tempfile::tempdir().expect("a folder");
-    let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Plain };
+    let settings = Settings::quick(Setting::Plain);
     let (store, progress) = (Store::open(&folder.path().join("store"), "1").expect("a store"), Progress::default());
     let runner = Runner::new(&settings, Place { store: Some(&store), progress: Some(&progress) });
     let wanted = runner.compare(vec![((), document(1))]).expect("a run");

@@ -1,5 +1,6 @@
 //! How what a paper leaves open is read in its experiments.
 
+use flashlane_scenario::Document;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,17 @@ impl Setting {
             Setting::Chosen => "chosen",
         }
     }
+}
+
+/// A variant of a paper's chosen setting, which no claim counts under.
+#[derive(Debug)]
+pub struct Variant {
+    /// Its name.
+    pub name: &'static str,
+    /// What is otherwise.
+    pub about: &'static str,
+    /// Changes a scenario of the setting; it is given the name.
+    pub(crate) change: fn(&mut Document, &str),
 }
 
 /// `[chosen]` in a paper's `claims.toml`: the one setting that was chosen after results were seen.

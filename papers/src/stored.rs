@@ -36,6 +36,9 @@ pub struct Made {
     pub first_seed: u64,
     /// The setting it was made under.
     pub setting: Setting,
+    /// What was otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
     /// An identifier of all scenarios.
     pub scenarios: String,
 }
@@ -74,14 +77,15 @@ impl Made {
 
     /// The name of the file of its figures: `sos-plain.figures.json.gz`, `sos-plain-from-6.figures.json.gz`.
     pub fn file(&self) -> String {
-        file_of(&self.name, self.setting, self.first_seed)
+        file_of(&self.name, self.setting, self.variant.as_deref(), self.first_seed)
     }
 }
 
 /// The name of the file of a paper's figures.
-pub fn file_of(paper: &str, setting: Setting, first_seed: u64) -> String {
+pub fn file_of(paper: &str, setting: Setting, variant: Option<&str>, first_seed: u64) -> String {
+    let variant = variant.map(|name| format!("-{name}")).unwrap_or_default();
     let from = if first_seed == 1 { String::new() } else { format!("-from-{first_seed}") };
-    format!("{paper}-{}{from}.figures.json.gz", setting.name())
+    format!("{paper}-{}{variant}{from}.figures.json.gz", setting.name())
 }
 
 impl From<&PaperResult> for StoredMeasurements {
@@ -94,6 +98,7 @@ impl From<&PaperResult> for StoredMeasurements {
             seeds: result.seeds,
             first_seed: result.first_seed,
             setting: result.setting,
+            variant: result.variant.clone(),
             scenarios: result.scenarios.clone(),
         };
         StoredMeasurements { made, figures: result.table().rounded() }
@@ -169,6 +174,7 @@ mod tests {
             seeds: 2,
             first_seed: 6,
             setting: Setting::Plain,
+            variant: None,
             scenarios: "0".into(),
         };
         let stored = StoredMeasurements { made, figures: figures.rounded() };
@@ -176,7 +182,8 @@ mod tests {
         assert_eq!((&again.made, again.figures.all_values()), (&stored.made, stored.figures.all_values()));
         assert_eq!(again.made.file(), "p-plain-from-6.figures.json.gz");
         assert_eq!(again.made.seeds(), [6, 7]);
-        assert_eq!(file_of("p", Setting::Chosen, 1), "p-chosen.figures.json.gz");
+        assert_eq!(file_of("p", Setting::Chosen, None, 1), "p-chosen.figures.json.gz");
+        assert_eq!(file_of("p", Setting::Chosen, Some("rate-1"), 1), "p-chosen-rate-1.figures.json.gz");
         assert!(StoredMeasurements::read(b"no gz").is_err());
     }
 }

@@ -47,7 +47,7 @@ const KINDS: [Kind; 6] = [
     },
     Kind {
         name: "papers",
-        files: "docs/results/papers/README.md, docs/results/papers/results/*.json",
+        files: "docs/results/papers/README.md, slacker-rates.md, slacker-rates.svg, results/*.json",
         packages: &["flashlane-papers"],
         tests: &["--test", "all", "--", "page::"],
     },

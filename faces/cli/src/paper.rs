@@ -36,8 +36,9 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     }
     let seeds = args.seeds.unwrap_or(if args.quick { 1 } else { paper.seeds });
     let setting = args.setting.setting();
-    let first_seed = args.first_seed;
-    let settings = Settings { quick: args.quick, seeds, first_seed, traces: args.traces.clone(), setting };
+    let (first_seed, traces) = (args.first_seed, args.traces.clone());
+    let variant = args.variant.as_deref().map(|name| paper.variant(name)).transpose().map_err(Failure::Input)?;
+    let settings = Settings { quick: args.quick, seeds, first_seed, traces, setting, variant };
     if args.quick {
         // The experiments are hundreds of short runs.
         memory::small_pages();
@@ -60,7 +61,8 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     let is_cross = paper.name == papers::cross::CROSS.name;
     let picture = if is_cross { papers::cross::picture(&result).map_err(Failure::Fault)? } else { None };
     let written = store.map(|store| write(&store, &result, picture.as_deref()));
-    let mut text = if args.tables || is_cross { papers::tables(&result) } else { String::new() };
+    let has_claims = !paper.claims().claim.is_empty();
+    let mut text = if args.tables || !has_claims { papers::tables(&result) } else { String::new() };
     text.push_str(&papers::render(&result, WIDTH));
     // The claims are printed even if the results cannot be written: the runs may have taken hours.
     print(&text)?;
@@ -103,6 +105,7 @@ fn overview() -> String {
         let _ = writeln!(text, "{}  {}\n{:w$}  {experiments}", paper.name, claims.paper, "", w = paper.name.len());
     }
     text.push_str("cross  all schedulers on the workloads of all papers\n");
+    text.push_str("real  the papers' comparisons on the traces of a folder\n");
     text.push_str("\nflashlane paper NAME --list shows the claims, flashlane paper NAME --quick looks at each.\n");
     text
 }
@@ -120,6 +123,10 @@ fn list(paper: &Paper) -> String {
                 let _ = writeln!(text, "    {title}: {line}");
             }
         }
+    }
+    if !paper.variants.is_empty() {
+        text.push_str("\nvariants of the chosen setting\n");
+        paper.variants.iter().for_each(|variant| text.push_str(&format!("  {}: {}\n", variant.name, variant.about)));
     }
     text.push_str("\nclaims\n");
     for claim in &claims.claim {

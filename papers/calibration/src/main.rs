@@ -2,6 +2,7 @@
 //!
 //! Owns the searches, which nothing that is shipped needs. Promises the stored file of `lab/scenario/data` for each name (README.md beside it).
 
+mod slacker_burst_rates;
 mod slacker_bursts;
 mod slacker_rates;
 mod sos;
@@ -24,9 +25,16 @@ struct Search {
     find: Find,
 }
 
-const SEARCHES: [Search; 3] = [
+const SEARCHES: [Search; 4] = [
     Search { name: "slacker-rates", setting: Setting::Plain, quick: false, seeds: 5, find: slacker_rates::find },
     Search { name: "slacker-bursts", setting: Setting::Chosen, quick: false, seeds: 3, find: slacker_bursts::find },
+    Search {
+        name: "slacker-burst-rates",
+        setting: Setting::Chosen,
+        quick: false,
+        seeds: 3,
+        find: slacker_burst_rates::find,
+    },
     Search { name: "sos", setting: Setting::Plain, quick: true, seeds: 5, find: sos::find },
 ];
 
@@ -37,8 +45,7 @@ fn main() -> ExitCode {
         eprintln!("error: {name:?}: no such search; there are {names}");
         return ExitCode::from(2);
     };
-    let settings =
-        Settings { quick: search.quick, seeds: search.seeds, first_seed: 1, traces: None, setting: search.setting };
+    let settings = Settings { quick: search.quick, seeds: search.seeds, ..Settings::quick(search.setting) };
     let begun = Instant::now();
     let told = |what: String, is_reached: bool| {
         eprintln!("{:4} s  {what}{}", begun.elapsed().as_secs(), if is_reached { "" } else { ": not reached" });

@@ -21,7 +21,7 @@ const THETAS: [f64; 7] = [0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0];
 /// The longest and the shortest burst that is tried, requests. A run has ten of the longest.
 const BURSTS: (f64, f64) = (1.0, 10_000.0);
 /// Relative distance from the printed slack at which the search stops.
-const NEAR: f64 = 0.03;
+pub const NEAR: f64 = 0.03;
 /// Relative distance from the printed slack that counts as reached.
 const REACHED: f64 = 0.1;
 /// The most lengths tried for an exponent.
@@ -29,7 +29,7 @@ const STEPS: usize = 9;
 
 /// Mean and standard deviation of slack, ms.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct SlackMs {
+pub struct SlackMs {
     /// Mean.
     pub mean: f64,
     /// Standard deviation.
@@ -38,27 +38,27 @@ struct SlackMs {
 
 /// What was tried for a workload.
 #[derive(Clone, Copy, Debug)]
-struct Tried {
+pub struct Tried {
     /// The slack that Table 2 prints.
-    wanted: SlackMs,
+    pub wanted: SlackMs,
     /// Mean time between requests, us.
-    gap_us: f64,
+    pub gap_us: f64,
     /// Mean requests of a burst.
-    burst: f64,
+    pub burst: f64,
     /// Zipf exponent of the popularity of chips.
-    theta: f64,
+    pub theta: f64,
     /// The slack reached.
-    reached: SlackMs,
+    pub reached: SlackMs,
 }
 
 impl Tried {
     /// Whether the mean reached is within 10 % of the printed one.
-    fn is_reached(&self) -> bool {
+    pub fn is_reached(&self) -> bool {
         self.off() <= REACHED
     }
 
     /// Relative distance of the mean from the printed one.
-    fn off(&self) -> f64 {
+    pub fn off(&self) -> f64 {
         (self.reached.mean / self.wanted.mean - 1.0).abs()
     }
 
@@ -69,7 +69,7 @@ impl Tried {
 }
 
 /// What Table 2 prints of the slack that is aimed at.
-fn wanted(workload: &SlackerTrace) -> SlackMs {
+pub fn wanted(workload: &SlackerTrace) -> SlackMs {
     let reads = workload.group == Group::ReadIntensive;
     let sd = if reads { workload.read_slack_ms_sd } else { workload.write_slack_ms_sd };
     SlackMs { mean: wanted_ms(workload), sd }
@@ -99,16 +99,20 @@ fn one(runner: &Runner<'_>, workload: &SlackerTrace) -> Result<Tried, RunError> 
     let mut best: Option<Tried> = None;
     for theta in THETAS {
         let found = at_theta(runner, workload, theta)?;
-        let better = best.is_none_or(|best| match (found.is_reached(), best.is_reached()) {
-            (true, true) => found.sd_off() < best.sd_off(),
-            (false, false) => found.off() < best.off(),
-            (reached, _) => reached,
-        });
-        if better {
+        if best.is_none_or(|best| better(&found, &best)) {
             best = Some(found);
         }
     }
     Ok(best.expect("an exponent was tried"))
+}
+
+/// Whether the first is nearer to Table 2: of those that reach the mean, the one with the nearer deviation.
+pub fn better(found: &Tried, best: &Tried) -> bool {
+    match (found.is_reached(), best.is_reached()) {
+        (true, true) => found.sd_off() < best.sd_off(),
+        (false, false) => found.off() < best.off(),
+        (reached, _) => reached,
+    }
 }
 
 /// Finds the length of bursts for an exponent: slack grows nearly in proportion to it, so each step scales it by what is missing, inside
@@ -143,7 +147,7 @@ fn at_theta(runner: &Runner<'_>, workload: &SlackerTrace, theta: f64) -> Result<
 }
 
 /// Mean over the seeds of mean and deviation of the baseline's actual slack.
-fn slack_ms(
+pub fn slack_ms(
     runner: &Runner<'_>,
     workload: &SlackerTrace,
     gap_us: f64,

@@ -21,6 +21,7 @@ pub const CROSS: Paper = Paper {
     name: "cross",
     seeds: 1,
     claims: include_str!("../../cross/claims.toml"),
+    variants: &[],
     groups: &[Group {
         experiments: &["X1"],
         about: "every scheduler on the workloads of Slacker, FLIN, NCQ scheduling and SOS, and on traces",

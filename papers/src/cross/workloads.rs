@@ -44,7 +44,7 @@ pub struct Workload {
 /// A trace that cannot be read.
 pub fn all(runner: &Runner<'_>) -> Result<Vec<Workload>, RunError> {
     // The folder of traces holds workloads here, not what takes the place of clones.
-    let clones = Settings { traces: None, setting: Setting::Plain, ..runner.settings.clone() };
+    let clones = Settings { traces: None, setting: Setting::Plain, variant: None, ..runner.settings.clone() };
     let runner_of_clones = runner.under(&clones);
     let mut workloads = Vec::new();
     let mut add = |family: &'static str, document: Document| workloads.push(Workload { family, document });

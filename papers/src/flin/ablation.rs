@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn variants_are_legal_in_both_settings() {
         for setting in [Setting::Plain, Setting::Chosen] {
-            let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting };
+            let settings = Settings::quick(setting);
             let runner = Runner::new(&settings, Place::default());
             let rows = [variants(&runner), limited(&runner)].concat();
             let flow = synthetic(

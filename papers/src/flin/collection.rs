@@ -80,7 +80,7 @@ mod tests {
     /// spent on users, which is write amplification in another form, would stay where it is.
     #[test]
     fn collecting_time_grows_with_the_rate() {
-        let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Plain };
+        let settings = Settings::quick(Setting::Plain);
         let runner = Runner::new(&settings, Place::default());
         let share = |rate| {
             let made = runner.compare(vec![((), by_itself(&runner, rate, 1_500))]).expect("a run").remove(0).1;

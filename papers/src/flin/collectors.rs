@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn rows_differ_from_their_systems_in_the_collector_alone() {
         for setting in [Setting::Plain, Setting::Chosen] {
-            let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting };
+            let settings = Settings::quick(setting);
             let runner = Runner::new(&settings, Place::default());
             let flins = setting::system(setting, "flin").parameters.get(YIELDS).copied();
             for row in rows(&runner) {

@@ -7,7 +7,7 @@ mod ablation;
 mod collection;
 mod collectors;
 mod intensity;
-mod measures;
+pub mod measures;
 pub mod mixes;
 mod overhead;
 mod overload;
@@ -28,6 +28,7 @@ pub const PAPER: Paper = Paper {
     // Each draws mixes of its own, which are the sample.
     seeds: 3,
     claims: include_str!("../../flin/claims.toml"),
+    variants: &[],
     groups: &[
         Group { experiments: &["E1"], about: "tpce beside tpcc on four drives, second by second", run: profiles::all },
         Group { experiments: &["E2", "E3"], about: "queues and waits of one flow of reads", run: intensity::alone },

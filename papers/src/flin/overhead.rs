@@ -151,7 +151,7 @@ mod tests {
     /// With every unit busy the drive reads what its units can: 32 of them a page in 99.6 us each (model 2.2), whatever the scheduler.
     #[test]
     fn the_most_that_is_read_is_what_the_units_can_read() {
-        let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Plain };
+        let settings = Settings::quick(Setting::Plain);
         let runner = Runner::new(&settings, Place::default());
         let mut figures = Measurements::default();
         throughput(&runner, &mut figures).expect("runs");

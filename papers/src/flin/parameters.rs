@@ -73,7 +73,7 @@ mod tests {
     /// above it, so that writes pay from the start.
     #[test]
     fn the_levels_of_gc_flin_lie_below_the_start_of_collection_on_larger_planes() {
-        let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Chosen };
+        let settings = Settings::quick(Setting::Chosen);
         let runner = Runner::new(&settings, Place::default());
         let above = |factor| {
             let flow = synthetic("any", 1, pages_at(1.0, 1.0));

@@ -143,7 +143,7 @@ mod tests {
     /// pay a share before its safety net makes them pay for all; and on the experiments' drive, under either setting.
     #[test]
     fn thresholds_have_one_order_on_both_drives() {
-        let settings = |setting| Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting };
+        let settings = |setting| Settings::quick(setting);
         let drive = |setting| drive(&Runner::new(&settings(setting), Place::default()));
         let scaled = [Setting::Plain, Setting::Chosen].map(drive);
         let flin = SHIPPED.resolve(&Recipe { base: Some("flin".into()), ..Recipe::default() }).expect("a scheduler");

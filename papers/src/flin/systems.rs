@@ -168,7 +168,7 @@ mod tests {
     /// A mix is overloaded if no system of figures 10 to 12 keeps up with it, and then it is in no figure of those served.
     #[test]
     fn a_mix_that_one_system_keeps_up_with_counts() {
-        let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Plain };
+        let settings = Settings::quick(Setting::Plain);
         let runner = Runner::new(&settings, Place::default());
         let heavy = mixes::first(2, 1).split_off(6);
         let runs = heavy.into_iter().map(|mix| (mix, 1)).collect();
@@ -215,7 +215,7 @@ mod tests {
     }
 
     fn figures_of_a_mix(setting: Setting) -> Measurements {
-        let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting };
+        let settings = Settings::quick(setting);
         let runner = Runner::new(&settings, Place::default());
         let make = || {
             let mix = mixes::first(1, 1)[3].clone();

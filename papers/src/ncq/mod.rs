@@ -14,6 +14,7 @@ pub const PAPER: Paper = Paper {
     name: "ncq",
     seeds: 10,
     claims: include_str!("../../ncq/claims.toml"),
+    variants: &[],
     groups: &[
         Group { experiments: &["E1"], about: "five estimates on workloads A, B and C", run: systems::workloads },
         Group { experiments: &["E2", "E3"], about: "workload A with buffers of 8 to 128 MB", run: systems::buffers },

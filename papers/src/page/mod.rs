@@ -11,6 +11,8 @@ use crate::report::verdict;
 use crate::setting::{ChosenSetting, Setting};
 use crate::stored::StoredClaims;
 
+pub mod rates;
+
 /// The claims of a paper, judged from what is stored: under the plain reading, under the chosen setting where it has been run, and with
 /// other seeds.
 #[derive(Clone, Debug)]

@@ -39,6 +39,7 @@ fn judged(setting: Setting, first_seed: u64, gains: &[f64]) -> StoredClaims {
         seeds: gains.len() as u64,
         first_seed,
         setting,
+        variant: None,
         scenarios: "0".into(),
     };
     let claims = Claims::read(CLAIMS).judge(&["E1"], &figures, setting, &made.seeds()).expect("sound");

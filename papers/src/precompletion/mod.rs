@@ -18,6 +18,7 @@ pub const PAPER: Paper = Paper {
     name: "precompletion",
     seeds: 3,
     claims: include_str!("../../precompletion/claims.toml"),
+    variants: &[],
     groups: &[
         Group { experiments: &["E1"], about: "writes into the buffer: sleeping and spinning", run: hits::writes },
         Group { experiments: &["E2"], about: "means of three observations as predictions", run: prediction::errors },

@@ -269,8 +269,7 @@ mod tests {
     /// Checks A-SLK-13.
     #[test]
     fn the_redirection_table_of_the_paper() {
-        let settings =
-            crate::Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: crate::Setting::Plain };
+        let settings = crate::Settings::quick(crate::Setting::Plain);
         let figures = table_size(&Runner::new(&settings, crate::Place::default())).expect("arithmetic");
         assert_eq!(figures.mean(&["redirection_table", "bits_per_page"]), Some(7.0));
         assert_eq!(figures.mean(&["redirection_table", "bytes"]), Some(117_440_512.0));

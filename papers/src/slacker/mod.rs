@@ -11,6 +11,7 @@ mod estimator;
 mod sensitivity;
 mod slowed;
 mod systems;
+pub mod variants;
 pub mod workloads;
 
 use super::{Group, Paper};
@@ -20,6 +21,7 @@ pub const PAPER: Paper = Paper {
     name: "slacker",
     seeds: 5,
     claims: include_str!("../../slacker/claims.toml"),
+    variants: variants::VARIANTS,
     groups: &[
         Group { experiments: &["E1", "E4"], about: "the baseline's slack on 21 workloads", run: baseline::slack },
         Group { experiments: &["E2"], about: "chips that a request accesses", run: baseline::chips },

@@ -11,50 +11,60 @@ const WORKLOAD: &str = "src2-0-p";
 
 /// A factor and its levels.
 struct Factor {
+    /// Whether a claim asks for it; of a variant of the setting only these are run.
+    is_claimed: bool,
     name: &'static str,
     levels: &'static [f64],
     set: fn(&mut Document, f64),
 }
 
 const FACTORS: [Factor; 9] = [
-    Factor { name: "page_kb", levels: &[4.0, 8.0, 16.0, 32.0], set: page },
+    Factor { name: "page_kb", is_claimed: true, levels: &[4.0, 8.0, 16.0, 32.0], set: page },
     Factor {
         name: "chips_per_channel",
+        is_claimed: true,
         levels: &[2.0, 4.0, 8.0, 16.0],
         set: |document, level| document.device.geometry.chips_per_channel = Some(level as u32),
     },
     Factor {
         name: "channels",
+        is_claimed: false,
         levels: &[2.0, 4.0, 8.0],
         set: |document, level| document.device.geometry.channels = Some(level as u32),
     },
     Factor {
         name: "read_time",
+        is_claimed: false,
         levels: &[0.5, 1.0, 2.0],
         set: |document, level| document.device.nand.read_ns = Some(Latency::Constant((75_000.0 * level) as u64)),
     },
     Factor {
         name: "program_time",
+        is_claimed: true,
         levels: &[0.5, 1.0, 2.0, 4.0],
         set: |document, level| document.device.nand.program_ns = Some(Latency::Constant((1_300_000.0 * level) as u64)),
     },
     Factor {
         name: "size",
+        is_claimed: false,
         levels: &[0.5, 1.0, 2.0, 4.0],
         set: |document, level| on_clone(document, |clone| clone.size_scale = Some(level)),
     },
     Factor {
         name: "gap",
+        is_claimed: true,
         levels: &[0.5, 1.0, 2.0],
         set: |document, level| on_clone(document, |clone| clone.gap_scale = Some(level)),
     },
     Factor {
         name: "write_percent",
+        is_claimed: false,
         levels: &[10.0, 30.0, 50.0, 70.0, 90.0],
         set: |document, level| on_clone(document, |clone| clone.read_ratio = Some(1.0 - level / 100.0)),
     },
     Factor {
         name: "burst_requests",
+        is_claimed: false,
         levels: &[16.0, 64.0, 1_024.0, 16_384.0],
         set: |document, level| on_clone(document, |clone| clone.burst_requests = Some(level)),
     },
@@ -83,7 +93,7 @@ pub fn sweeps(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let no_traces = crate::Settings { traces: None, ..runner.settings.clone() };
     let runner = runner.under(&no_traces);
     let mut runs = Vec::new();
-    for factor in &FACTORS {
+    for factor in FACTORS.iter().filter(|factor| factor.is_claimed || runner.settings.variant.is_none()) {
         for &level in factor.levels {
             for seed in runner.seeds() {
                 let mut document = document(&runner, &workload, requests(&runner), seed, &[BASELINE, "slacker"])?;

@@ -22,7 +22,7 @@ const TOLERANCES: [f64; 3] = [0.1, 1.0, 5.0];
 const MIN_NS: u64 = 1_000;
 
 /// A channel for each of the 16 chips. Pages are striped over the same chips in the same order.
-fn own_channels(document: &mut Document) {
+pub(super) fn own_channels(document: &mut Document) {
     let geometry = &mut document.device.geometry;
     (geometry.channels, geometry.chips_per_channel) = (Some(16), Some(1));
 }
@@ -152,7 +152,7 @@ mod tests {
     /// What a paired comparison counts beyond 0.1 % is what is counted here.
     #[test]
     fn the_smallest_tolerance_is_the_one_of_pairs() {
-        let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Chosen };
+        let settings = Settings::quick(Setting::Chosen);
         let runner = Runner::new(&settings, Place::default());
         let workload = SlackerTrace::named("hm1").expect("a row");
         let document = document(&runner, &workload, 2_000, 1, &[BASELINE, "slacker"]).expect("no traces are read");
@@ -166,7 +166,7 @@ mod tests {
     /// One difference at a time, and chips keep their number and their order.
     #[test]
     fn the_variants_change_the_bus_and_nothing_else() {
-        let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting: Setting::Chosen };
+        let settings = Settings::quick(Setting::Chosen);
         let runner = Runner::new(&settings, Place::default());
         let workload = SlackerTrace::named("hm1").expect("a row");
         let plain = document(&runner, &workload, 1_000, 1, &[BASELINE]).expect("no traces are read");

@@ -7,7 +7,7 @@ use flashlane_sim::RunError;
 use flashlane_ssd::config::Dispatch;
 
 /// The device of Table 1.
-const TABLE_1: &str = "slacker-asplos17";
+pub const TABLE_1: &str = "slacker-asplos17";
 /// The same with one page a command and long write queues: that of the chosen setting.
 const ONE_PAGE: &str = "slacker-one-page";
 /// The baseline of the paper: FR-FCFS with a conditional queue size.
@@ -78,7 +78,7 @@ pub fn document(
     schedulers: &[&str],
 ) -> Result<Document, RunError> {
     let clone = clone_of(runner, &workload.name, requests + requests / 10)?;
-    Ok(Document {
+    let mut document = Document {
         name: Some(format!("slacker {}", workload.name)),
         seed: Some(seed),
         device: device(runner),
@@ -86,7 +86,11 @@ pub fn document(
         run: Run { warm_up_requests: Some(requests / 10), collect: Some(COLLECT.into()), ..Run::default() },
         flow: vec![runner.flow(&workload.name, requests + requests / 10, clone)?],
         ..Document::default()
-    })
+    };
+    if let Some(variant) = runner.settings.variant {
+        (variant.change)(&mut document, variant.name);
+    }
+    Ok(document)
 }
 
 /// A run of a workload with a seed.
@@ -151,7 +155,7 @@ mod tests {
     fn the_setting_decides_device_and_clones() {
         for workload in SlackerTrace::all() {
             let of = |setting| {
-                let settings = Settings { quick: true, seeds: 1, first_seed: 1, traces: None, setting };
+                let settings = Settings::quick(setting);
                 document(&Runner::new(&settings, Place::default()), &workload, 1_000, 7, &[BASELINE])
                     .expect("no traces are read")
             };

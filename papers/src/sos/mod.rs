@@ -14,6 +14,7 @@ pub const PAPER: Paper = Paper {
     name: "sos",
     seeds: 5,
     claims: include_str!("../../sos/claims.toml"),
+    variants: &[],
     groups: &[
         Group { experiments: &["E1", "E2"], about: "the two shares of writes under HOS", run: systems::shares },
         Group { experiments: &["E4", "E5"], about: "HOS, QSL, WHM and SOS, five settings", run: systems::all },

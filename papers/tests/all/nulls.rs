@@ -20,7 +20,7 @@ fn outcomes(paper: &Paper, draws: u32) -> Vec<(Setting, NullOutcome)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results/papers/results");
     let mut found = Vec::new();
     for setting in Setting::ALL {
-        let file = file_of(paper.name, setting, 1);
+        let file = file_of(paper.name, setting, None, 1);
         let Ok(gz) = std::fs::read(folder.join(&file)) else { continue };
         let stored = StoredMeasurements::read(&gz).unwrap_or_else(|why| panic!("{file}: {why}"));
         let drawn =

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use flashlane_papers::page::{Results, page};
+use flashlane_papers::page::{Results, page, rates};
 use flashlane_papers::stored::{StoredClaims, StoredMeasurements, file_of};
 use flashlane_papers::{PAPERS, Paper, Setting};
 use flashlane_testing::kept;
@@ -35,7 +35,7 @@ fn judged(paper: &Paper, path: &Path) -> StoredClaims {
 
 /// The stored figures of a paper with these seeds; `None` if there are none. Its claims are held to them.
 fn stored(paper: &Paper, setting: Setting) -> Option<StoredClaims> {
-    let path = folder().join(file_of(paper.name, setting, 1));
+    let path = folder().join(file_of(paper.name, setting, None, 1));
     let judged = path.exists().then(|| judged(paper, &path))?;
     kept::same("papers", &format!("{RESULTS}/{}-{}.json", paper.name, setting.name()), &judged.to_json());
     Some(judged)
@@ -79,4 +79,17 @@ fn the_page_of_all_claims_is_up_to_date() {
     }
     assert!(!all.is_empty(), "stored results are found");
     kept::same("papers", "docs/results/papers/README.md", &page(&all, &missing));
+}
+
+/// The page of Slacker's variants and its picture, from those that are stored.
+#[test]
+fn the_page_of_rates_is_up_to_date() {
+    let variants = PAPERS.iter().find(|paper| paper.name == "slacker").expect("a paper").variants;
+    let path = |name| folder().join(file_of("slacker", Setting::Chosen, Some(name), 1));
+    let all = variants.iter().map(|variant| path(variant.name)).filter(|path| path.exists()).map(|path| read(&path));
+    let all: Vec<StoredMeasurements> = all.collect();
+    assert!(!all.is_empty(), "stored variants are found");
+    let chosen = read(&folder().join(file_of("slacker", Setting::Chosen, None, 1)));
+    kept::same("papers", "docs/results/papers/slacker-rates.md", &rates::page(&chosen, &all));
+    kept::same("papers", "docs/results/papers/slacker-rates.svg", &rates::picture(&all).expect("it can be drawn"));
 }

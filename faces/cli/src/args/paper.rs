@@ -35,6 +35,10 @@ pub struct PaperArgs {
     #[arg(long, value_name = "SETTING", value_enum, default_value_t = PaperSetting::Plain)]
     pub setting: PaperSetting,
 
+    /// A variant of the chosen setting, which is otherwise in one thing (--list names them)
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+
     /// A folder of traces; a trace with the name of a clone replaces that clone
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,

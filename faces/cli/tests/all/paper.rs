@@ -85,11 +85,66 @@ fn wrong_names_are_bad_input() {
     let (_, err) = message(folder.path(), &["paper", "slaker"], 2);
     assert_eq!(
         err,
-        "error: paper \"slaker\": no such paper; there are slacker, flin, ncq, sos, precompletion, cross; did you mean \"slacker\"?\n"
+        "error: paper \"slaker\": no such paper; there are slacker, flin, ncq, sos, precompletion, cross, real; did you mean \"slacker\"?\n"
     );
     let (_, err) = message(folder.path(), &["paper", "slacker", "--experiment", "E77"], 2);
     assert!(err.starts_with("error: experiment \"E77\": slacker has E1, "), "{err}");
     message(folder.path(), &["paper", "slacker", "--seeds", "0"], 2);
+    let (_, err) = message(folder.path(), &["paper", "slacker", "--setting", "chosen", "--variant", "rate-12"], 2);
+    assert!(err.starts_with("error: --variant \"rate-12\": slacker has rate-4.8, "), "{err}");
+    assert!(err.ends_with("; did you mean \"rate-1.2\"?\n"), "{err}");
+    let (_, err) = message(folder.path(), &["paper", "slacker", "--variant", "rate-1.2"], 2);
+    assert_eq!(err, "error: --variant rate-1.2: it varies the chosen setting; add --setting chosen\n");
+    let (_, err) = message(folder.path(), &["paper", "ncq", "--variant", "rate-1.2"], 2);
+    assert_eq!(err, "error: --variant \"rate-1.2\": ncq has none\n");
+    let (_, err) = message(folder.path(), &["paper", "real", "--quick"], 2);
+    assert!(err.ends_with("\nerror: --traces: paper real replays the traces of a folder; name one\n"), "{err}");
+}
+
+/// A variant has results of its own, which say so, and a file of its own.
+#[test]
+fn a_variant_of_the_chosen_setting_is_written_apart() {
+    let folder = folder();
+    let args = [
+        "paper",
+        "slacker",
+        "--quick",
+        "--setting",
+        "chosen",
+        "--experiment",
+        "E13",
+        "--out",
+        "made",
+        "--variant",
+        "rate-1.2",
+    ];
+    let (out, _) = message(folder.path(), &args, 0);
+    assert!(out.contains("\nIts variant rate-1.2.\n"), "{out}");
+    let of = |name: &str| std::fs::read_to_string(folder.path().join("made").join(name)).unwrap();
+    assert!(of("results.json").contains("\"variant\": \"rate-1.2\","));
+    let varied = of("claims.json");
+    assert!(folder.path().join("made/slacker-chosen-rate-1.2.figures.json.gz").exists());
+    message(folder.path(), &args[..9], 0);
+    assert!(!of("results.json").contains("\"variant\""));
+    assert_ne!(of("claims.json"), varied);
+}
+
+/// Two traces: each by itself, and the pair.
+#[test]
+fn the_comparisons_are_made_on_real_traces() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("mine")).unwrap();
+    for (name, step) in [("one.mqsim", 7), ("two.x.mqsim", 11)] {
+        let line = |i: u64| format!("{} 0 {} {} {}\n", i * 100_000, i * step % 997 * 16, 8 * (1 + i % 5), i % 2);
+        std::fs::write(folder.path().join("mine").join(name), (0..200).map(line).collect::<String>()).unwrap();
+    }
+    let (out, err) = message(folder.path(), &["paper", "real", "--quick", "--traces", "mine"], 0);
+    assert!(err.contains("R1: ") && err.contains("R2: ") && err.contains("R3: "), "{err}");
+    for table in ["slacker_one_page_improvement", "slacker_eight_pages_improvement", "sos_improvement", "flin_fairness"]
+    {
+        assert!(out.contains(&format!("\n{table}\n")), "{table}: {out}");
+    }
+    assert!(out.lines().any(|line| line.trim_start().starts_with("one+two ")), "{out}");
 }
 
 /// The same figures twice, from a paper behind a host.
