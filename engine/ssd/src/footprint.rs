@@ -52,8 +52,8 @@ impl Config {
         });
         let [directory, lists] = directory_bytes(self.stored_pages());
         let by_page = stored * (entry + retries + cached_a_page) + directory + lists + 4 * pages;
-        // A bit for each page that is valid; of one plane two times as many again, and half of them, for the first state.
-        let by_block = blocks * BLOCK + pages / 8 + pages * 5 / 16 / planes + planes * 520;
+        // A bit for each page that is valid; of one plane as many again, and half of them, for the first state.
+        let by_block = blocks * BLOCK + pages / 8 + pages * 3 / 16 / planes + planes * 520;
         let written = written_groups_bytes(self.stored_pages());
         let rest = if self.buffer_reads_rests() { REST } else { 0 };
         let buffer = self.buffer.as_ref().map_or(0, |buffer| u64::from(buffer.pages) * (BUFFER_PAGE + rest));

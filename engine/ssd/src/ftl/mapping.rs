@@ -1,4 +1,4 @@
-//! By page: where each logical page lies, which physical pages are valid, and which flow's data each page holds.
+//! By logical page: where it lies, and which flow's data it holds.
 //!
 //! Logical pages that were not written during the run are where preconditioning put them, which [`Initial`] computes. So a drive
 //! of any size starts in milliseconds and takes memory only for the entries that a run touches ([`Segments`]).
@@ -10,7 +10,6 @@ use alloc::vec::Vec;
 use flashlane_core::geometry::Stripe;
 use flashlane_core::{FlowId, Lpn, PlaneId, Ppa};
 use prefetch_index::prefetch_index;
-use serde::{Deserialize, Serialize};
 
 use super::precondition::Initial;
 use super::segments::Segments;
@@ -278,179 +277,6 @@ pub(crate) fn written_groups_bytes(logical_pages: u32) -> u64 {
     u64::from(logical_pages.div_ceil(GROUP * 64)) * 8
 }
 
-// Which physical pages are valid: one bit for each page.
-
-/// Validity of every physical page.
-#[derive(Clone, Debug)]
-pub(crate) struct Validity {
-    /// The two patterns with which planes begin, then room for each plane's own words, which take memory once they are written.
-    bits: Vec<u64>,
-    /// By plane: where its words begin, in a pattern until the plane changes.
-    starts: Vec<usize>,
-    words_per_plane: usize,
-    pages: u32,
-}
-
-/// Validity as it is stored: the words of all planes.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct StoredValidity {
-    bits: Vec<u64>,
-    words_per_plane: usize,
-    pages: u32,
-}
-
-impl Validity {
-    /// The validity that the initial state implies, and the valid pages of each block, plane by plane.
-    pub(super) fn new(config: &Config, map: &Map) -> (Validity, Vec<Vec<u16>>) {
-        let (g, initial) = (&config.geometry, map.initial());
-        let words_per_plane = g.pages_per_plane().div_ceil(64) as usize;
-        let mut bits = vec![0; words_per_plane * (2 + g.planes() as usize)];
-        let mut counts = vec![0u16; g.blocks_per_plane as usize];
-        for (block, count) in (0..).zip(&mut counts) {
-            for page in initial.pages_of(block) {
-                let ppa = (block * g.pages_per_block + page) as usize;
-                bits[ppa / 64] |= 1 << (ppa % 64);
-                *count += 1;
-            }
-        }
-        bits.copy_within(..words_per_plane, words_per_plane);
-        // The fullest planes have the first pattern, those with least the second; a row's pages may end in one between them.
-        let planes = || (0..g.planes() as u16).map(PlaneId);
-        let longest = initial.longest();
-        let least = planes().map(|plane| map.initial_pages(plane)).min().unwrap_or(longest);
-        for ppa in (least..longest).map(|local| initial.address(local).0 as usize) {
-            bits[words_per_plane + ppa / 64] &= !(1 << (ppa % 64));
-        }
-        let pattern = |plane| if map.initial_pages(plane) == least { words_per_plane } else { 0 };
-        let starts = planes().map(pattern).collect();
-        let mut validity = Validity { bits, starts, words_per_plane, pages: g.pages_per_block };
-        let mut all = vec![counts; g.planes() as usize];
-        for (plane, counts) in planes().zip(&mut all) {
-            let has = map.initial_pages(plane);
-            for missing in (has..longest).map(|local| initial.address(local)) {
-                counts[(missing.0 / g.pages_per_block) as usize] -= 1;
-                if has > least {
-                    validity.invalidate(plane, missing);
-                }
-            }
-        }
-        (validity, all)
-    }
-
-    /// Marks all pages of a plane invalid.
-    pub(super) fn invalidate_all(&mut self, plane: PlaneId) {
-        let own = self.own(plane);
-        self.bits[own..][..self.words_per_plane].fill(0);
-    }
-
-    /// Where the plane's own words begin, before one is changed.
-    #[inline]
-    fn own(&mut self, plane: PlaneId) -> usize {
-        match self.starts[plane.index()] {
-            pattern if pattern <= self.words_per_plane => self.copy_pattern(plane),
-            own => own,
-        }
-    }
-
-    /// Gives a plane words of its own.
-    #[cold]
-    fn copy_pattern(&mut self, plane: PlaneId) -> usize {
-        let (start, words) = (&mut self.starts[plane.index()], self.words_per_plane);
-        let pattern = core::mem::replace(start, (2 + plane.index()) * words);
-        self.bits.copy_within(pattern..pattern + words, *start);
-        *start
-    }
-
-    #[inline]
-    fn word(&self, plane: PlaneId, ppa: Ppa) -> usize {
-        self.starts[plane.index()] + ppa.0 as usize / 64
-    }
-
-    /// Whether the page is valid.
-    #[inline]
-    pub(crate) fn is_valid(&self, plane: PlaneId, ppa: Ppa) -> bool {
-        self.bits[self.word(plane, ppa)] >> (ppa.0 % 64) & 1 == 1
-    }
-
-    /// Marks the page valid.
-    #[inline]
-    pub(super) fn validate(&mut self, plane: PlaneId, ppa: Ppa) {
-        let word = self.own(plane) + ppa.0 as usize / 64;
-        debug_assert!(self.bits[word] >> (ppa.0 % 64) & 1 == 0);
-        self.bits[word] |= 1 << (ppa.0 % 64);
-    }
-
-    /// Marks the page invalid.
-    #[inline]
-    pub(super) fn invalidate(&mut self, plane: PlaneId, ppa: Ppa) {
-        let word = self.own(plane) + ppa.0 as usize / 64;
-        debug_assert!(self.bits[word] >> (ppa.0 % 64) & 1 == 1);
-        self.bits[word] &= !(1 << (ppa.0 % 64));
-    }
-
-    /// Marks pages that follow one another valid, a word at a time.
-    #[inline]
-    pub(super) fn validate_run(&mut self, plane: PlaneId, first: Ppa, count: u32) {
-        let own = self.own(plane);
-        let (mut at, end) = (first.0, first.0 + count);
-        while at < end {
-            let bits = (64 - at % 64).min(end - at);
-            let mask = u64::MAX >> (64 - bits) << (at % 64);
-            debug_assert!(self.bits[own + at as usize / 64] & mask == 0);
-            self.bits[own + at as usize / 64] |= mask;
-            at += bits;
-        }
-    }
-
-    /// Marks pages of a plane invalid.
-    #[inline]
-    pub(super) fn invalidate_each(&mut self, plane: PlaneId, pages: impl Iterator<Item = Ppa>) {
-        let own = self.own(plane);
-        for ppa in pages {
-            let word = &mut self.bits[own + ppa.0 as usize / 64];
-            debug_assert!(*word >> (ppa.0 % 64) & 1 == 1);
-            *word &= !(1 << (ppa.0 % 64));
-        }
-    }
-
-    /// Prefetches the validity of the page.
-    #[inline]
-    pub(super) fn prefetch(&self, plane: PlaneId, ppa: Ppa) {
-        prefetch_index(&self.bits, self.word(plane, ppa));
-    }
-
-    /// As it is stored.
-    pub(super) fn stored(&self) -> StoredValidity {
-        let words = self.starts.iter().flat_map(|&start| &self.bits[start..][..self.words_per_plane]);
-        StoredValidity { bits: words.copied().collect(), words_per_plane: self.words_per_plane, pages: self.pages }
-    }
-
-    /// Restores what was stored; `None` if it is of a drive of another size.
-    pub(super) fn restore(&mut self, stored: &StoredValidity) -> Option<()> {
-        let (planes, words) = (self.starts.len(), self.words_per_plane);
-        let fits = (stored.bits.len(), stored.words_per_plane, stored.pages) == (planes * words, words, self.pages);
-        fits.then(|| {
-            self.bits[2 * words..].copy_from_slice(&stored.bits);
-            self.starts = (0..planes).map(|plane| (2 + plane) * words).collect();
-        })
-    }
-
-    /// The valid pages of a block, ascending.
-    pub(super) fn valid_pages(&self, plane: PlaneId, block: u32) -> impl Iterator<Item = Ppa> {
-        let (first, last) = (block * self.pages, (block + 1) * self.pages - 1);
-        (first / 64..=last / 64).flat_map(move |word| {
-            let from = if word == first / 64 { u64::MAX << (first % 64) } else { u64::MAX };
-            let to = if word == last / 64 { u64::MAX >> (63 - last % 64) } else { u64::MAX };
-            let mut bits = self.bits[self.word(plane, Ppa(word * 64))] & from & to;
-            core::iter::from_fn(move || {
-                let bit = (bits != 0).then(|| bits.trailing_zeros())?;
-                bits &= bits - 1;
-                Some(Ppa(word * 64 + bit))
-            })
-        })
-    }
-}
-
 // Which flow's data each logical page holds (`Valid` of FLIN eq. 10, and the flow whose pages garbage collection moves).
 //
 // A page holds data of the flow that wrote it last. Before its first write it belongs to the first flow whose part of the
@@ -528,65 +354,7 @@ impl PageFlows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashlane_core::Geometry;
     use flashlane_testing::Random;
-
-    /// Includes blocks that begin or end inside a 64-bit word.
-    #[test]
-    fn valid_pages_are_those_whose_bits_are_set() {
-        for pages in [1, 5, 24, 64, 96, 200] {
-            let blocks = 7;
-            let mut random = Random(3);
-            let words_per_plane = (pages as usize * blocks).div_ceil(64);
-            let mut bits = vec![0; 2 * words_per_plane];
-            for word in &mut bits {
-                let x = random.bits();
-                *word = x ^ x >> 32;
-            }
-            let validity = Validity { bits, starts: vec![0, words_per_plane], words_per_plane, pages };
-            for (plane, block) in [(0, 0), (0, 3), (1, 2), (1, 6)] {
-                let plane = PlaneId(plane);
-                let plain = (block * pages..(block + 1) * pages).map(Ppa).filter(|&ppa| validity.is_valid(plane, ppa));
-                assert!(validity.valid_pages(plane, block).eq(plain), "{pages} pages, {plane:?}, block {block}");
-            }
-        }
-    }
-
-    /// Rows of three pages, of which planes have as many as the fullest, least, or some between. The words of a plane are stored whether they are
-    /// its own or a pattern's, and are its own after any change.
-    #[test]
-    fn planes_begin_with_a_pattern_until_they_change() {
-        let geometry =
-            Geometry { channels: 4, blocks_per_plane: 12, pages_per_block: 30, slots: 3, ..Geometry::plain() };
-        for (logical_pages, precondition) in (700..730).flat_map(|pages| {
-            let filled = Precondition::Filled { per_mille: 900 };
-            [(pages, Precondition::Steady), (pages, filled), (pages, Precondition::Fresh)]
-        }) {
-            let mut config = Config { precondition, ..Config::plain(geometry) };
-            config.ftl.logical_pages = logical_pages;
-            let map = Map::new(&config, Initial::new(&config));
-            let (mut validity, counts) = Validity::new(&config, &map);
-            let planes = || (0..4).map(PlaneId);
-            let pages = |validity: &Validity, plane| -> Vec<Ppa> {
-                (0..12).flat_map(|block| validity.valid_pages(plane, block).collect::<Vec<_>>()).collect()
-            };
-            for plane in planes() {
-                let plain = (0..map.initial_pages(plane)).map(|local| map.initial.address(local));
-                assert!(plain.eq(pages(&validity, plane)), "{logical_pages} pages, {plane:?}");
-                let of_block = |block| validity.valid_pages(plane, block).count() as u16;
-                assert!((0..12).map(of_block).eq(counts[plane.index()].iter().copied()), "{logical_pages} pages");
-            }
-            let stored = validity.stored();
-            for plane in planes().filter(|plane| map.initial_pages(*plane) > 0) {
-                let mut expected: Vec<Vec<Ppa>> = planes().map(|plane| pages(&validity, plane)).collect();
-                validity.invalidate(plane, expected[plane.index()].remove(0));
-                assert!(planes().map(|plane| pages(&validity, plane)).eq(expected), "{logical_pages} pages, {plane:?}");
-            }
-            let mut restored = Validity::new(&config, &map).0;
-            restored.restore(&stored).unwrap();
-            assert_eq!(restored.stored().bits, stored.bits);
-        }
-    }
 
     /// Compares with a bit for each page, of a drive whose last group and word are not full.
     #[test]

@@ -11,6 +11,8 @@ mod retries;
 mod reverse;
 mod segments;
 mod shown;
+mod validity;
+mod words;
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -20,7 +22,7 @@ pub(crate) use blocks::{Block, GroupMinima, Pool, Stream};
 use blocks::{FreshPage, SlcBlocks};
 use flashlane_core::{Board, Divisor, FlowId, Geometry, Lpn, PlaneId, Ppa};
 pub(crate) use mapping::written_groups_bytes;
-use mapping::{Map, PageFlows, StoredValidity, Validity};
+use mapping::{Map, PageFlows};
 use mapping_cache::HeldEntries;
 pub(crate) use mapping_cache::{ENTRY_BYTES as MAPPING_ENTRY_BYTES, HeldEntry, MappingCache, Rewrite};
 use precondition::Initial;
@@ -30,6 +32,7 @@ use retries::Retries;
 use reverse::Reverse;
 pub(crate) use segments::{GROUP, SEGMENT, directory_bytes};
 use serde::{Deserialize, Serialize};
+use validity::{StoredValidity, Validity};
 
 use crate::config::Config;
 

@@ -16,6 +16,7 @@ use rand_pcg::Pcg64Mcg;
 use super::Ftl;
 use super::blocks::{FreshPage, Pool, Stream};
 use super::reverse::{Reverse, Segment};
+use super::words::words_of;
 use crate::config::{Config, Precondition};
 
 /// Logical pages between two hints.
@@ -72,14 +73,10 @@ impl Initial {
         for v in valid {
             starts.push(starts[starts.len() - 1] + v);
         }
-        let mut block = 0;
-        let hints = (0..starts[starts.len() - 1]).step_by(HINT as usize).map(|local| {
-            while starts[block as usize + 1] <= local {
-                block += 1;
-            }
-            block
-        });
-        let hints = hints.collect();
+        let mut hints = Vec::new();
+        for (block, &end) in (0..).zip(&starts[1..]) {
+            hints.resize(end.div_ceil(HINT) as usize, block);
+        }
         Initial {
             starts,
             hints,
@@ -130,14 +127,27 @@ impl Initial {
         Ppa(block * self.pages_per_block + spread(k, valid, self.pages_per_block))
     }
 
-    /// The valid pages of a block of the fullest plane, ascending.
-    pub(super) fn pages_of(&self, block: u32) -> impl Iterator<Item = u32> + use<> {
-        let valid = match self.starts.get(block as usize..block as usize + 2) {
-            _ if !self.steady => self.longest.saturating_sub(block * self.pages_per_block).min(self.pages_per_block),
-            Some(starts) => starts[1] - starts[0],
-            None => 0,
+    /// Sets the bits of the valid pages of a block of the fullest plane, in the words of a plane; returns how many there are.
+    pub(super) fn mark_valid(&self, block: u32, plane: &mut [u64]) -> u32 {
+        let pages = self.pages_per_block;
+        let (valid, among) = match self.starts.get(block as usize..block as usize + 2) {
+            _ if !self.steady => {
+                let valid = self.longest.saturating_sub(block * pages).min(pages);
+                (valid, valid)
+            }
+            Some(starts) => (starts[1] - starts[0], pages),
+            None => (0, pages),
         };
-        spread_all(valid, if self.steady { self.pages_per_block } else { valid })
+        let first = block * pages;
+        let mut flip = |page: u32| plane[page as usize / 64] ^= 1 << (page % 64);
+        if valid <= among / 2 {
+            spread_all(valid, among).for_each(|page| flip(first + page));
+            return valid;
+        }
+        // The invalid pages are fewer. They are spread as evenly: from the end of the block they are where so many valid ones would be.
+        spread_all(among - valid, among).for_each(|page| flip(first + among - 1 - page));
+        words_of(first, first + among).for_each(|(word, mask)| plane[word] ^= mask);
+        valid
     }
 
     /// Which of the plane's logical pages a page of a block is, which must be valid.
@@ -192,16 +202,12 @@ fn spread(k: u32, valid: u32, pages: u32) -> u32 {
     (k as u64 * pages as u64 / valid as u64) as u32
 }
 
-/// The pages of all of `valid` pages spread evenly over a block, without a division for each.
+/// The pages of all of `valid` pages spread evenly over a block, without a division for each: the step between two is rounded up to the next
+/// 2^-32, which adds up to less than the distance of any of them to the next whole page, as a block has fewer than 2^16.
 fn spread_all(valid: u32, pages: u32) -> impl Iterator<Item = u32> {
-    let (step, rest) = (pages / valid.max(1), pages % valid.max(1));
-    let mut next = (0, 0);
-    (0..valid).map(move |_| {
-        let (page, over) = next;
-        let over = over + rest;
-        next = (page + step + u32::from(over >= valid), if over >= valid { over - valid } else { over });
-        page
-    })
+    debug_assert!(valid <= pages && pages < 1 << 16, "{valid} of {pages}");
+    let step = (u64::from(pages) << 32) / u64::from(valid.max(1)) + 1;
+    (0..u64::from(valid)).map(move |k| ((k * step) >> 32) as u32)
 }
 
 /// Valid pages of the sealed blocks, oldest first, in equilibrium under uniform random overwrites. A page stays valid for each
@@ -436,13 +442,27 @@ mod tests {
         for pages in [1u32, 3, 64, 256] {
             for valid in 1..=pages {
                 let places: Vec<u32> = (0..valid).map(|k| spread(k, valid, pages)).collect();
-                assert!(spread_all(valid, pages).eq(places.iter().copied()), "{valid} of {pages}");
                 assert!(places.windows(2).all(|w| w[0] < w[1]) && places[valid as usize - 1] < pages);
                 for page in 0..pages {
                     let k = (page as u64 * valid as u64).div_ceil(pages as u64) as u32;
                     let hit = k < valid && spread(k, valid, pages) == page;
                     assert_eq!(hit, places.contains(&page));
                 }
+            }
+        }
+    }
+
+    /// Up to the largest block there may be: without a division the same pages, and those without a valid one are spread alike from its end.
+    #[test]
+    fn pages_are_spread_alike_in_blocks_of_any_size() {
+        for (pages, step) in [(1u32, 1), (3, 1), (256, 1), (24_576, 1_021), (65_535, 3_001)] {
+            for valid in (0..=pages).step_by(step).chain([pages, pages - 1]) {
+                let places: Vec<u32> = (0..valid).map(|k| spread(k, valid, pages)).collect();
+                assert!(spread_all(valid, pages).eq(places.iter().copied()), "{valid} of {pages}");
+                let mirrored = spread_all(pages - valid, pages).map(|page| pages - 1 - page);
+                let mut all: Vec<u32> = places.into_iter().chain(mirrored).collect();
+                all.sort_unstable();
+                assert!(all.into_iter().eq(0..pages), "pages without a valid one: {valid} of {pages}");
             }
         }
     }
