@@ -11,6 +11,9 @@ use super::histogram::{Histogram, index_of, middle_of, rank};
 /// for a long time).
 pub const MAX_WINDOWS: u64 = 200;
 
+/// So few buckets of a window are added to those of another one by one, as where many flows have few completions each.
+const FEW: usize = 4;
+
 /// Initial width of a window.
 const FIRST_WIDTH_NS: u64 = 1_000;
 
@@ -102,16 +105,32 @@ impl Timeline {
         self.open_bytes = bytes;
     }
 
+    /// The open window as a closed one, if it holds anything.
+    fn opened(&self) -> Option<ClosedWindow> {
+        let (min, max) = (self.open.min()?, self.open.max()?);
+        let buckets = self.open.indexed().map(|(index, count)| (index as u16, count)).collect();
+        let index = self.open_from / self.width;
+        Some(ClosedWindow { index, sum: self.open.sum(), bytes: self.open_bytes, max, min, buckets })
+    }
+
     /// Moves the open window, if it holds anything, to the closed ones.
     fn close(&mut self) {
-        if let (Some(min), Some(max)) = (self.open.min(), self.open.max()) {
-            let index = self.open_from / self.width;
-            let buckets = self.open.indexed().map(|(index, count)| (index as u16, count)).collect();
-            let bytes = std::mem::take(&mut self.open_bytes);
-            self.closed.push(ClosedWindow { index, sum: self.open.sum(), bytes, max, min, buckets });
+        if let Some(window) = self.opened() {
+            self.closed.push(window);
             self.total.merge(&self.open);
             self.open.clear();
+            self.open_bytes = 0;
         }
+    }
+
+    /// All windows, each at least `width` wide, without the histograms, which are large.
+    fn windows_of_width(&self, width: u64) -> Vec<ClosedWindow> {
+        let mut all: Vec<ClosedWindow> = self.closed.iter().cloned().chain(self.opened()).collect();
+        let mut own = self.width;
+        while own < width {
+            (all, own) = (doubled(all), own.saturating_mul(2));
+        }
+        all
     }
 
     /// Adds `window` to the closed window of the same index, or inserts it.
@@ -125,32 +144,18 @@ impl Timeline {
     /// Doubles the width of the windows; the open window must be closed.
     fn double(&mut self) {
         self.width = self.width.saturating_mul(2);
-        let narrow = std::mem::take(&mut self.closed);
-        for mut window in narrow {
-            window.index /= 2;
-            match self.closed.last_mut() {
-                Some(last) if last.index == window.index => last.add(&window),
-                _ => self.closed.push(window),
-            }
-        }
+        self.closed = doubled(std::mem::take(&mut self.closed));
     }
 
     /// Adds the completions of `other`.
     pub fn merge(&mut self, other: &Timeline) {
-        let mut other = other.clone();
-        for side in [&mut *self, &mut other] {
-            side.close();
-            side.open_from = 0;
-            side.open_until = 0;
-        }
+        self.close();
         self.total.merge(&other.total);
+        self.total.merge(&other.open);
         while self.width < other.width {
             self.double();
         }
-        while other.width < self.width {
-            other.double();
-        }
-        other.closed.into_iter().for_each(|window| self.insert(window));
+        other.windows_of_width(self.width).into_iter().for_each(|window| self.insert(window));
         // The next value either opens a window after all of these or is added to one of them.
         self.open_from = self.closed.last().map_or(0, |last| (last.index + 1).saturating_mul(self.width));
         self.open_until = self.open_from;
@@ -181,12 +186,8 @@ impl Timeline {
     /// The windows in which something completed, in order of time, each at least `width_ns` wide: timelines shown side
     /// by side need one width. `width_ns` must be this timeline's width times a power of two.
     pub fn windows(&self, width_ns: u64) -> Vec<Window> {
-        let mut all = self.clone();
-        all.close();
-        while all.width < width_ns {
-            all.double();
-        }
-        all.closed.iter().map(|window| window.figures(all.width)).collect()
+        let width = width_ns.max(self.width);
+        self.windows_of_width(width).iter().map(|window| window.figures(width)).collect()
     }
 }
 
@@ -196,7 +197,16 @@ impl ClosedWindow {
         self.bytes += other.bytes;
         self.max = self.max.max(other.max);
         self.min = self.min.min(other.min);
-        self.buckets = join(&self.buckets, &other.buckets);
+        if other.buckets.len() > FEW {
+            self.buckets = join(&self.buckets, &other.buckets);
+            return;
+        }
+        for &(index, count) in &other.buckets {
+            match self.buckets.binary_search_by_key(&index, |bucket| bucket.0) {
+                Ok(found) => self.buckets[found].1 += count,
+                Err(place) => self.buckets.insert(place, (index, count)),
+            }
+        }
     }
 
     fn figures(&self, width: u64) -> Window {
@@ -215,6 +225,19 @@ impl ClosedWindow {
             p99_ns: p99.map_or(self.max, |&(index, _)| middle_of(index.into())).clamp(self.min, self.max),
         }
     }
+}
+
+/// Windows, in order of time, of twice the width.
+fn doubled(narrow: Vec<ClosedWindow>) -> Vec<ClosedWindow> {
+    let mut wide: Vec<ClosedWindow> = Vec::with_capacity(narrow.len() / 2 + 1);
+    for mut window in narrow {
+        window.index /= 2;
+        match wide.last_mut() {
+            Some(last) if last.index == window.index => last.add(&window),
+            _ => wide.push(window),
+        }
+    }
+    wide
 }
 
 /// Merges the buckets of two windows, each in ascending order.
