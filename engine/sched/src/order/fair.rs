@@ -27,6 +27,9 @@ pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
     build: Build::Order(&|v| Box::new(Fair::new(flin::order_settings(v)))),
 };
 
+/// Thousandths of another average slowdown below which a flow's own is less however both are rounded, and less than the largest that is found.
+const CLEARLY: u64 = 999;
+
 /// How the first stage works.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
@@ -93,8 +96,16 @@ impl Fair {
         let direction = usize::from(op == FlashOp::Program);
         let halve = self.settings.halve;
         let row = &mut self.records[queue.index() * self.flows..][..self.flows];
+        let own_record = &mut row[flow.index()];
+        if halve {
+            own_record.age(epoch);
+        }
+        let own = own_record.departed;
+        if own.is_none() || !self.intensity.is_high(flow, unit, direction) {
+            return false;
+        }
         let mut means = 0;
-        let (mut least, mut most, mut own) = (Mean::default(), Mean::default(), None);
+        let (mut least, mut most) = (Mean::default(), Mean::default());
         for (f, record) in row.iter_mut().enumerate() {
             let other = FlowId(f as u16);
             if record.departed.is_none() || !self.intensity.is_high(other, unit, direction) {
@@ -107,6 +118,10 @@ impl Fair {
             if mean.is_none() {
                 continue;
             }
+            // One that is worse beyond all rounding is enough, and with many flows soon found.
+            if own.is_below(mean, CLEARLY) {
+                return false;
+            }
             if means == 0 || mean.is_below(least, 1000) {
                 least = mean;
             }
@@ -114,11 +129,8 @@ impl Fair {
                 most = mean;
             }
             means += 1;
-            if other == flow {
-                own = Some(mean);
-            }
         }
-        means > 1 && least.is_below(most, self.settings.threshold) && own.is_some_and(|own| !own.is_below(most, 1000))
+        means > 1 && least.is_below(most, self.settings.threshold) && !own.is_below(most, 1000)
     }
 }
 
