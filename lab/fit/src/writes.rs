@@ -542,7 +542,14 @@ impl Written {
         };
         let [program, raw, cache] = self.told;
         Some(match key {
-            "nand.program_ns" => known(program, 1e3),
+            // Rates tell what all planes program together; their number is told by reads alone, and a hidden drive's was another.
+            "nand.program_ns" => match program {
+                Told::Not => known(program, 1e3),
+                Told::Between(low, high) => {
+                    let fit = device_file::between(1e3 * low, 1e3 * high);
+                    format!("bounded: {fit} fit as well with so many planes, with others others")
+                }
+            },
             "geometry.blocks_per_plane" => format!("flash over the user's size; {}", known(raw, 1.0)),
             "slc.static_blocks" if self.values.slc.is_none() => "no part of the burst is faster than the last".into(),
             "slc.static_blocks" => format!("GiB of the cache; {}", known(cache, 1.0 / GIB as f64)),
@@ -579,6 +586,17 @@ mod tests {
         assert_eq!((others.len(), loads.steady.len(), loads.bursts[0].len(), loads.lone.is_some()), (2, 0, 1, true));
         let error = sorted(&[points[2].clone(), points[2].clone()]).expect_err("twice").to_string();
         assert_eq!(error, "a file: job burst-2g: is in a file too; give the results of one run of these jobs");
+    }
+
+    /// The hidden value of a drive with fewer planes than were fitted was outside of what was called measured.
+    #[test]
+    fn the_time_of_a_program_is_not_called_measured() {
+        let base = Base::named("modern-tlc").expect("a preset");
+        let values = WriteValues::of(&base, &base.values()).expect("a device");
+        let told = [Told::Between(1_900.0, 2_000.0), Told::Not, Told::Not];
+        let written = Written { values, told, rows: vec![], beside: vec![], repetition: None, is_steady: None };
+        let about = written.about("nand.program_ns").expect("it is one of writes");
+        assert_eq!(about, "bounded: 1900000 to 2000000 fit as well with so many planes, with others others");
     }
 
     /// With twelve times the chips, a plane has a twelfth of the blocks, those of the cache among them.
