@@ -2,7 +2,7 @@
 
 use flashlane_report::metrics::Bucket;
 use flashlane_report::results::{FlowStats, ResponseStats, SchedulerResult};
-use flashlane_scenario::{Device, Limit, Preset, Scenario};
+use flashlane_scenario::{Device, Limit, Scenario};
 use flashlane_sim::{Options, compare};
 
 /// A flow over the whole drive with these keys of `[flow.synthetic]`.
@@ -40,32 +40,21 @@ pub fn shrink(scenario: &mut Scenario, scale: u32, more: &[(&str, &str)]) -> Res
     scenario.assign(&sets.into_iter().chain(more).collect::<Vec<_>>()).map_err(fault)
 }
 
-/// The device of `scenario`, with what its preset has.
-///
-/// # Errors
-/// A device of no preset.
-fn device(scenario: &Scenario) -> Result<Device, String> {
-    let own = &scenario.document().device;
-    let preset = Preset::named(own.preset.as_deref().unwrap_or("modern-tlc"));
-    let mut device = preset.map_err(|_| "only a device of a preset can be made smaller")?.device();
-    device.overlay(own);
-    Ok(device)
-}
-
 /// Pages of a block of the drive of `scenario`.
 ///
 /// # Errors
-/// A device of no preset.
+/// No such device.
 pub fn pages_per_block(scenario: &Scenario) -> Result<u32, String> {
-    Ok(device(scenario)?.geometry.pages_per_block.unwrap_or_default())
+    let device = scenario.device().map_err(|error| error.to_string())?;
+    Ok(device.geometry.pages_per_block.unwrap_or_default())
 }
 
 /// Bytes that the SLC cache of the drive of `scenario` holds at most.
 ///
 /// # Errors
-/// A device of no preset.
+/// No such device.
 pub fn cached_bytes(scenario: &Scenario) -> Result<f64, String> {
-    let Device { geometry, slc, .. } = device(scenario)?;
+    let Device { geometry, slc, .. } = scenario.device().map_err(|error| error.to_string())?;
     let dynamic = match slc.dynamic_limit {
         Some(Limit::At(blocks)) if slc.dynamic == Some(true) => blocks as f64,
         _ => 0.0,
@@ -127,4 +116,26 @@ pub fn times(stats: Option<&ResponseStats>) -> Result<[f64; 5], String> {
     let p90 = Bucket::of(stats.cdf.at_most_ns[bucket]).middle().min(stats.p99_ns) as f64;
     let ns = [stats.p50_ns as f64, p90, stats.p99_ns as f64, stats.p99_9_ns as f64, stats.mean_ns];
     Ok(ns.map(|ns| ns / 1e3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It was refused, as "only a device of a preset".
+    #[test]
+    fn a_device_file_is_as_the_preset_that_it_starts_from_with_its_keys_and_the_scenarios() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = "[device]\npreset = \"client-tlc\"\ngeometry.pages_per_block = 768\nslc.static_blocks = 9\n";
+        std::fs::write(folder.path().join("d.toml"), file).expect("written");
+        let of = |device: &str| {
+            let text = format!("device = {{ {device}, slc.dynamic_limit = 20 }}\n{}", flow("x", "requests = 1"));
+            let scenario = Scenario::of_file(&folder.path().join("s.toml"), text).expect("a scenario");
+            (pages_per_block(&scenario).expect("a device"), cached_bytes(&scenario).expect("a device"))
+        };
+        let named = of("preset = \"client-tlc\", geometry.pages_per_block = 768, slc.static_blocks = 9");
+        assert_eq!(named.0, 768);
+        assert_eq!(of("preset = \"./d.toml\""), named);
+        assert_ne!(of("preset = \"client-tlc\""), named);
+    }
 }

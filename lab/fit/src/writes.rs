@@ -547,7 +547,7 @@ impl Written {
                 Told::Not => known(program, 1e3),
                 Told::Between(low, high) => {
                     let fit = device_file::between(1e3 * low, 1e3 * high);
-                    format!("bounded: {fit} fit as well with so many planes, with others others")
+                    format!("bounded: {fit} fit as well with so many planes; other numbers of planes have other times")
                 }
             },
             "geometry.blocks_per_plane" => format!("flash over the user's size; {}", known(raw, 1.0)),
@@ -596,7 +596,10 @@ mod tests {
         let told = [Told::Between(1_900.0, 2_000.0), Told::Not, Told::Not];
         let written = Written { values, told, rows: vec![], beside: vec![], repetition: None, is_steady: None };
         let about = written.about("nand.program_ns").expect("it is one of writes");
-        assert_eq!(about, "bounded: 1900000 to 2000000 fit as well with so many planes, with others others");
+        assert_eq!(
+            about,
+            "bounded: 1900000 to 2000000 fit as well with so many planes; other numbers of planes have other times"
+        );
     }
 
     /// With twelve times the chips, a plane has a twelfth of the blocks, those of the cache among them.

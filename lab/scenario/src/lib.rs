@@ -301,6 +301,15 @@ impl Scenario {
         }
     }
 
+    /// The complete device: its own keys over those of its preset or file.
+    ///
+    /// # Errors
+    /// No such device, or keys that do not go together.
+    pub fn device(&self) -> Result<Device, ScenarioError> {
+        let base = self.base()?;
+        self.document.device.complete(&base.device).map_err(|e| self.located(e, &base))
+    }
+
     /// Name of the device's preset, or of its file without folders.
     pub fn device_name(&self) -> &str {
         base::name(self.document.device.preset.as_deref().unwrap_or(DEFAULT_PRESET))
@@ -371,11 +380,7 @@ impl Scenario {
 
     /// Keys that the scenario gives to no effect because it also switches them off, a sentence for each reason.
     pub fn keys_without_effect(&self) -> Result<Vec<String>, ScenarioError> {
-        effect::warnings(&self.document, || {
-            let base = self.base()?;
-            let complete = self.document.device.complete(&base.device).map_err(|e| self.located(e, &base))?;
-            Ok((base.device.clone(), complete))
-        })
+        effect::warnings(&self.document, || Ok((self.base()?.device.clone(), self.device()?)))
     }
 
     /// The host before the device of `config`, if the scenario has one.
