@@ -181,8 +181,8 @@ fn rule(text: &mut String, rates: &[Rate<'_>]) {
 /// Slack and gains, workload by workload.
 fn by_workload(text: &mut String, rates: &[Rate<'_>]) {
     text.push_str(
-        "**The slack reached, ms, mean ± deviation: of reads in the read-intensive group (from mds0-p on), else of writes.** A star: not calibrated, with the three seeds of the \
-         search.\n\n",
+        "**The slack reached, ms, mean ± deviation: of reads in the read-intensive group (from mds0-p on), else of writes.** A star: not \
+         calibrated.\n\n",
     );
     heads(text, &["", "Table 2"], rates);
     for workload in SlackerTrace::all() {
