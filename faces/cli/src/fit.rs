@@ -1,6 +1,6 @@
 //! `flashlane fit`: jobs that measure a drive, and a device that behaves like it.
 
-use flashlane_fit::{Effort, FitError, JobFile, Probes, Requests, WriteJobFile};
+use flashlane_fit::{Effort, FitError, JobFile, Kind, Point, Probes, Requests, WriteJobFile};
 use flashlane_outputs::{Existing, Inputs, OutFile, shown};
 use flashlane_scenario::Scenario;
 
@@ -18,6 +18,18 @@ impl From<FitError> for Failure {
             FitError::Run(error) => error.into(),
         }
     }
+}
+
+/// The reads of a drive that was served at a time scale, in the drive's own time.
+fn at_scale(points: Vec<Point>, scale: f64) -> Result<Vec<Point>, Failure> {
+    if let Some(writes) = points.iter().find(|point| point.kind != Kind::Reads) {
+        return Err(Failure::Input(format!(
+            "--time-scale: {}: job {} writes, and rates of writes are not in the drive's time; leave its file out",
+            shown::short(&writes.file),
+            writes.name
+        )));
+    }
+    Ok(points.into_iter().map(|point| point.at_scale(scale)).collect())
 }
 
 /// Runs `flashlane fit`.
@@ -42,6 +54,9 @@ pub fn act(args: &FitArgs) -> Result<(), Failure> {
     let mut points = Vec::new();
     for path in &args.results {
         points.extend(flashlane_fit::read(path)?);
+    }
+    if let Some(scale) = args.time_scale {
+        points = at_scale(points, scale)?;
     }
     let amplification = match &args.smart[..] {
         [] => None,

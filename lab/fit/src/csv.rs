@@ -110,6 +110,7 @@ fn point(file: &str, place: &str, columns: &[&str], cells: &[&str]) -> Result<Po
         depth: count("depth")?,
         threads,
         span: size.transpose()?,
+        no_drive: None,
         apart: None,
         iops: above_zero("iops")?,
         mean_us: above_zero("mean_us")?,

@@ -156,6 +156,7 @@ fn point(file: &str, name: &str, global: &Map<String, Value>, threads: &[&Value]
         depth,
         threads: threads_of,
         span: said(&["size"]).and_then(|text| bytes(&text)),
+        no_drive: no_drive(&options, &engine),
         apart: apart(&options, &size),
         iops: figures.iops,
         mean_us: figures.mean_us,
@@ -182,6 +183,30 @@ fn pattern(rw: &str, distribution: Option<&str>) -> Option<(Kind, Access)> {
         "trim" | "randtrim" | "trimwrite" | "randtrimwrite" => (Kind::Writes, Access::Other),
         _ => return None,
     })
+}
+
+/// What was measured, if its name says that it is no drive. Names of engines that need no kernel (`trtype=...`) say nothing.
+fn no_drive(options: &Options<'_>, engine: &str) -> Option<String> {
+    if ["nbd", "rbd", "http", "libiscsi", "gfapi", "gfapi_async", "null"].contains(&engine) {
+        return Some(format!("what fio's engine {engine} reaches"));
+    }
+    let names = options.get(&["filename"]).or_else(|| options.get(&["directory"]))?;
+    let what = |name: &str| match name.strip_prefix("/dev/") {
+        _ if name.contains('=') || name.starts_with(r"\\.\") => None,
+        None => Some("a file, with its file system"),
+        Some(rest) if rest.starts_with("shm/") => Some("a file in memory"),
+        Some(rest) => {
+            let kinds = [
+                ("vd", "a virtual disk"),
+                ("xvd", "a virtual disk"),
+                ("nbd", "a network drive"),
+                ("rbd", "a network drive"),
+            ];
+            let others = [("loop", "a file behind a loop device"), ("ram", "memory"), ("zram", "memory")];
+            kinds.into_iter().chain(others).find(|(kind, _)| rest.starts_with(kind)).map(|(_, what)| what)
+        }
+    };
+    names.split(':').find_map(|name| Some(format!("{}, {}", shown::short(name), what(name)?)))
 }
 
 /// What makes it another load than a closed loop of requests of one size.
@@ -389,6 +414,25 @@ mod tests {
         ] {
             let points = read("b.json", &FIO_2.replace(from, to)).expect(to);
             assert_eq!((points[0].apart.as_deref(), points[0].bytes), (says, 8_192));
+        }
+    }
+
+    #[test]
+    fn what_is_no_drive_by_its_name_is_said() {
+        for (key, name, says) in [
+            ("filename", "/dev/nvme0n1", None),
+            ("filename", "trtype=PCIe traddr=0000.04.00.0 ns=1", None),
+            ("filename", r"\\\\.\\PhysicalDrive1", None),
+            ("filename", "/dev/nvme0n1:probe.dat", Some("probe.dat, a file, with its file system")),
+            ("directory", "/srv", Some("/srv, a file, with its file system")),
+            ("filename", "/dev/shm/f", Some("/dev/shm/f, a file in memory")),
+            ("filename", "/dev/vdb", Some("/dev/vdb, a virtual disk")),
+            ("filename", "/dev/nbd0", Some("/dev/nbd0, a network drive")),
+            ("filename", "/dev/loop0", Some("/dev/loop0, a file behind a loop device")),
+            ("ioengine", "nbd", Some("what fio's engine nbd reaches")),
+        ] {
+            let text = FIO_2.replace("\"bs\"", &format!("\"{key}\": \"{name}\", \"bs\""));
+            assert_eq!(read("b.json", &text).expect(name)[0].no_drive.as_deref(), says, "{name}");
         }
     }
 

@@ -63,6 +63,8 @@ pub struct Point {
     pub threads: u32,
     /// Bytes of the part of the drive, where the job says so.
     pub span: Option<u64>,
+    /// What was read or written, in words, if its name says that it is no drive.
+    pub no_drive: Option<String>,
     /// What the job has besides that a closed loop of random requests has not, in words.
     pub apart: Option<String>,
     /// Requests a second.
@@ -80,6 +82,15 @@ pub struct Point {
 }
 
 impl Point {
+    /// The same job of a drive whose second took `scale` seconds.
+    #[must_use]
+    pub fn at_scale(mut self, scale: f64) -> Point {
+        self.iops *= scale;
+        self.mean_us /= scale;
+        self.quantiles.iter_mut().for_each(|(_, us)| *us /= scale);
+        self
+    }
+
     /// The latency of rank `millionths`, us, between the two that were measured on both sides of it; `None` beyond them.
     pub fn quantile(&self, millionths: u32) -> Option<f64> {
         let above = self.quantiles.iter().position(|&(rank, _)| rank >= millionths)?;
@@ -142,6 +153,7 @@ pub mod tests {
             depth,
             threads: 1,
             span: None,
+            no_drive: None,
             apart: None,
             iops: 1e6 * f64::from(depth) / mean_us,
             mean_us,
@@ -150,6 +162,14 @@ pub mod tests {
             is_steady: None,
             core_percent: None,
         }
+    }
+
+    #[test]
+    fn a_scale_of_time_divides_times_and_leaves_the_requests_in_flight() {
+        let slow = point(8, 1_200.0, &[(500_000, 1_000.0), (990_000, 4_000.0)]);
+        let scaled = slow.clone().at_scale(20.0);
+        assert_eq!((scaled.mean_us, &scaled.quantiles[..]), (60.0, &[(500_000, 50.0), (990_000, 200.0)][..]));
+        assert!((scaled.iops * scaled.mean_us - slow.iops * slow.mean_us).abs() < 1e-6);
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub struct Tried {
 pub struct Found {
     /// The preset that all other values are of.
     pub base: Base,
-    /// The best.
+    /// The best; where a command's time is not told, the best with the preset's.
     pub best: Tried,
     /// All, in the order in which they were tried.
     pub tried: Vec<Tried>,
@@ -66,6 +66,13 @@ pub struct Found {
     pub as_good: f64,
     /// The fewest and the most chips of a channel that fit the smallest reads as well.
     pub chips: [u32; 2],
+}
+
+/// Whether the time of a command is searched, or stays.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Command {
+    Searched,
+    Kept,
 }
 
 /// A search: what it is about, and how far it is.
@@ -93,14 +100,14 @@ pub fn search(
     let names: Vec<&str> = preset.map_or_else(|| PRESETS.to_vec(), |name| vec![name]);
     let least = lone(points).bytes;
     let small: Vec<&Point> = points.iter().copied().filter(|point| point.bytes == least).collect();
-    let all = names.len() * CHIPS.len() * effort.each + effort.best;
+    let all = names.len() * CHIPS.len() * effort.each + effort.best + effort.best / STARTS;
     let mut coarse = Search { points: &small, requests: effort.requests, made: 0, all, progress, tried: Vec::new() };
     let mut best: Option<(Base, Vec<Tried>)> = None;
     for name in &names {
         let base = Base::named(name)?;
         coarse.tried.clear();
         for chips in CHIPS.into_iter().filter(|&chips| can_serve(&base, chips, points)) {
-            coarse.descend(&base, start(&base, chips, points), effort.each, 0.25);
+            coarse.descend(&base, start(&base, chips, points), effort.each, 0.25, Command::Searched);
         }
         let is_better = best.as_ref().is_none_or(|(_, other)| least_of(&coarse.tried).error < least_of(other).error);
         if !coarse.tried.is_empty() && is_better {
@@ -116,18 +123,19 @@ pub fn search(
     let mut fine =
         Search { points, requests: 3 * effort.requests, made: coarse.made, all, progress, tried: Vec::new() };
     for from in best_by_chips(&tried).into_iter().take(STARTS) {
-        fine.descend(&base, from.values, effort.best / STARTS, 0.1);
+        fine.descend(&base, from.values, effort.best / STARTS, 0.1, Command::Searched);
     }
     let best = least_of(&fine.tried);
     let as_good = best.error + repetition.max(LEAST_DIFFERENCE);
+    let best = fine.settle(&base, best, as_good, effort.best / STARTS);
     fine.widen(&base, best, as_good);
     // Other numbers of chips were judged on the smallest reads alone, by which they may be as good.
     let as_good_small = least_of(&tried).error + repetition.max(LEAST_DIFFERENCE);
     let others = best_by_chips(&tried).into_iter().filter(|tried| tried.error <= as_good_small);
-    let chips = others.map(|tried| tried.values.chips).chain([least_of(&fine.tried).values.chips]);
+    let chips = others.map(|tried| tried.values.chips).chain([best.values.chips]);
     let chips = chips.fold([u32::MAX, 0], |[low, high], chips| [low.min(chips), high.max(chips)]);
     progress(1.0);
-    Ok(Found { best: least_of(&fine.tried), base, tried: fine.tried, as_good, chips })
+    Ok(Found { best, base, tried: fine.tried, as_good, chips })
 }
 
 /// Whether so many units need not be faster than any flash to make the fastest rate.
@@ -226,26 +234,40 @@ impl Search<'_> {
         error
     }
 
-    /// A simplex over what a lone read takes, its array time, the bus and the command, and the link where sizes tell it; all as logarithms.
-    fn descend(&mut self, base: &Base, from: Values, most: usize, step: f64) {
+    /// A simplex over what a lone read takes, its array time, the bus, the command if it is searched, and the link where sizes tell it; all as
+    /// logarithms.
+    fn descend(&mut self, base: &Base, from: Values, most: usize, step: f64, command: Command) {
         let points = self.points;
         let sizes = points.iter().any(|point| point.bytes > 8_192);
         let read = from.read_us.iter().sum::<f64>() / 3.0;
         let bytes = lone(points).bytes;
         let transfers = base.transfer_us(&from, bytes) + bytes as f64 / from.link_gb_s / 1e3;
         let total = read + transfers + from.command_us + 2.0 * from.link_us;
-        let mut start = vec![total.ln(), read.ln(), from.bus.ln(), from.command_us.ln()];
+        let mut start = vec![total.ln(), read.ln(), from.bus.ln()];
+        start.extend((command == Command::Searched).then_some(from.command_us.ln()));
         start.extend(sizes.then_some(from.link_gb_s.ln()));
         let values = |at: &[f64]| {
-            let at: Vec<f64> = at.iter().map(|at| at.exp()).collect();
-            let link_gb_s = at.get(4).copied().unwrap_or(from.link_gb_s);
-            let values = Values { bus: at[2], command_us: at[3], link_gb_s, ..from };
-            assembled(base, values, at[0], at[1], points)
+            let mut others = at[3..].iter().map(|at| at.exp());
+            let mut next = |is_searched: bool, own: f64| if is_searched { others.next().unwrap_or(own) } else { own };
+            let command_us = next(command == Command::Searched, from.command_us);
+            let link_gb_s = next(sizes, from.link_gb_s);
+            let values = Values { bus: at[2].exp(), command_us, link_gb_s, ..from };
+            assembled(base, values, at[0].exp(), at[1].exp(), points)
         };
         least(&start, step, most, |at| {
             let is_sane = at.iter().all(|at| (-7.0..=12.0).contains(at));
             if is_sane { self.evaluate(base, values(at)) } else { f64::INFINITY }
         });
+    }
+
+    /// The best with the preset's time of a command, if that fits as well: what it limits is the rate of deeper queues than were measured, and a
+    /// time of which the points do not tell must not limit them.
+    fn settle(&mut self, base: &Base, best: Tried, as_good: f64, most: usize) -> Tried {
+        let from = Values { command_us: base.values().command_us, ..best.values };
+        let first = self.tried.len();
+        self.descend(base, from, most, 0.05, Command::Kept);
+        let settled = self.tried[first..].iter().copied().min_by(|a, b| a.error.total_cmp(&b.error));
+        settled.filter(|settled| settled.error <= as_good).unwrap_or(best)
     }
 
     /// Tries each value alone beyond those that fit as well, until it fits no more: what the search had no cause to try would else look

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
+use super::serve::time_scale;
+
 /// What to do: write jobs, run them on a modelled drive, or fit a device to results.
 #[derive(Args, Debug)]
 #[command(
@@ -34,6 +36,10 @@ pub struct FitArgs {
     /// Logs of nvme-cli before and after steady writes, with the host's and physical writes: write amplification
     #[arg(long, value_name = "BEFORE.json,AFTER.json", requires = "results", value_delimiter = ',', num_args = 1)]
     pub smart: Vec<PathBuf>,
+
+    /// The results are of reads of a drive that `flashlane serve` served with this --time-scale
+    #[arg(long, value_name = "X", requires = "results", value_parser = time_scale, allow_negative_numbers = true)]
+    pub time_scale: Option<f64>,
 
     /// Prints the standard jobs as a job file of fio; it only reads
     #[arg(long, conflicts_with_all = ["probe", "results"])]

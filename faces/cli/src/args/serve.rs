@@ -81,7 +81,8 @@ fn of_this_machine(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// The factor of `--time-scale`.
-fn time_scale(text: &str) -> Result<f64, String> {
+/// Seconds that a second of the model takes.
+pub fn time_scale(text: &str) -> Result<f64, String> {
     let legal = |scale: &f64| (0.001..=1e6).contains(scale);
     text.parse().ok().filter(legal).ok_or_else(|| "must be a number from 0.001 to 1000000".into())
 }

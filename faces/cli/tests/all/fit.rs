@@ -23,6 +23,7 @@ fn jobs_are_printed_and_bad_results_refused_without_a_file() {
     let limited = TABLE.replace("125351,63.3", "20000,400").replace("735639,174", "20000,6400");
     write(&folder, "virtual.csv", &limited);
     write(&folder, "drive.csv", TABLE);
+    write(&folder, "writes.csv", "rw,bs,depth,iops,mean_us\nrandwrite,4k,1,50000,19\n");
     write(&folder, "there.toml", "mine");
     for (args, says) in [
         (&["fit", "half.json", "-o", "d.toml"][..], "error: half.json: ends in the middle of its JSON"),
@@ -32,6 +33,11 @@ fn jobs_are_printed_and_bad_results_refused_without_a_file() {
         (&["fit", "drive.csv", "-o", "drive.csv"], "error: drive.csv: "),
         (&["fit", "drive.csv", "-o", "there.toml"], "error: there.toml: exists; --force overwrites it"),
         (&["fit", "drive.csv", "--smart", "half.json,there.toml"], "error: half.json: is no JSON ("),
+        (&["fit", "drive.csv", "--time-scale", "20"], "drive.csv:2: reads take 2.8 us"),
+        (
+            &["fit", "drive.csv", "writes.csv", "--time-scale", "20"],
+            "--time-scale: writes.csv: job writes.csv:2 writes",
+        ),
         (&["fit", "drive.csv", "--smart", "half.json"], "error: --smart: 1 files; expected BEFORE.json,AFTER.json"),
         (&["fit", "drive.csv", "--preset", "modern-tcl"], "error: --preset modern-tcl: no such device; there are "),
     ] {
