@@ -1,11 +1,13 @@
 //! `flashlane fit`: jobs that measure a drive, and a device that behaves like it.
 
 use flashlane_fit::{Effort, FitError, JobFile, Kind, Point, Probes, Requests, WriteJobFile};
-use flashlane_outputs::{Existing, Inputs, OutFile, shown};
+use flashlane_outputs::{Existing, Inputs, OutFile, same_place, shown};
 use flashlane_scenario::Scenario;
 
 use crate::args::FitArgs;
+use crate::arguments;
 use crate::fail::Failure;
+use crate::outputs::begin_report;
 use crate::progress;
 use crate::run::rayon_threads;
 use crate::signals;
@@ -49,6 +51,11 @@ pub fn act(args: &FitArgs) -> Result<(), Failure> {
     if let Some(path) = &args.probe {
         return print_json(&flashlane_fit::probe(&Scenario::load(path)?, args.size, Requests::FULL, args.write_jobs)?);
     }
+    fit(args)
+}
+
+/// Fits a device to results. Its outputs are begun first, so that no search is made for what could not be written.
+fn fit(args: &FitArgs) -> Result<(), Failure> {
     let mut inputs = Inputs::default();
     args.results.iter().for_each(|path| inputs.add("results", path));
     let mut points = Vec::new();
@@ -68,14 +75,33 @@ pub fn act(args: &FitArgs) -> Result<(), Failure> {
             return Err(Failure::Input(format!("--smart: {} files; expected BEFORE.json,AFTER.json", other.len())));
         }
     };
+    if let Some((out, report)) =
+        args.out.as_ref().zip(args.report.as_ref()).filter(|(out, report)| same_place(out, report))
+    {
+        let [out, report] = [out, report].map(|path| shown::path(path));
+        return Err(Failure::Input(format!(
+            "--report {report}: is the place of -o {out} too; give them names of their own"
+        )));
+    }
     signals::install_handlers()?;
     let existing = if args.force { Existing::Replace } else { Existing::Keep("exists; --force overwrites it") };
     let out = args.out.as_ref().map(|path| OutFile::create(path, existing, &inputs)).transpose()?;
+    let report = args.report.as_ref().map(|path| begin_report(path, None, &inputs, args.force)).transpose()?;
     let probes = Probes { points: &points, preset: args.preset.as_deref(), amplification };
     let answer = progress::of_fit(|progress| flashlane_fit::fit(&probes, Effort::FULL, progress))?;
+    let names: Vec<String> = args.results.iter().map(|path| shown::path(path)).collect();
+    let page = || flashlane_fit::html(&answer, &names.join(", "), &arguments::command_line());
+    // The table is printed and the device written even if the page cannot be.
+    let written = report.map_or(Ok(()), |(file, _)| file.write_whole(page().as_bytes()));
     print(&answer.text())?;
-    let device = answer.device.map_err(Failure::Input)?;
-    let Some((file, path)) = out.zip(args.out.as_ref()) else { return Ok(()) };
-    file.write_whole(device.as_bytes())?;
-    print(&format!("device: {}\n", shown::path(path)))
+    if let Some(path) = args.report.as_ref().filter(|_| written.is_ok()) {
+        print(&format!("report: {}\n", shown::path(path)))?;
+    }
+    let device = answer.device.map_err(Failure::Input);
+    if let (Ok(device), Some((file, path))) = (&device, out.zip(args.out.as_ref())) {
+        file.write_whole(device.as_bytes())?;
+        print(&format!("device: {}\n", shown::path(path)))?;
+    }
+    written?;
+    device.map(drop)
 }

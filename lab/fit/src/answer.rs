@@ -2,7 +2,7 @@
 
 use flashlane_outputs::shown;
 
-use crate::device_file;
+use crate::device_file::{self, Fitted};
 use crate::doubts::{self, Sorted};
 use crate::error::FitError;
 use crate::mixed::{self, Beside};
@@ -26,6 +26,10 @@ const COLUMNS: [u32; 4] = [500_000, 900_000, 990_000, 999_000];
 pub struct Answer {
     /// The text of its file; why there is none, if the model does not follow the drive.
     pub device: Result<String, String>,
+    /// The preset that has all other values.
+    pub preset: &'static str,
+    /// The values that were fitted; none if there is no device.
+    pub values: Vec<Fitted>,
     /// Rows of the table: each point with what was measured and what the device does.
     pub rows: Vec<Judged>,
     /// The fit of writes, if jobs told of them.
@@ -91,6 +95,7 @@ pub fn fit(probes: &Probes<'_>, effort: Effort, progress: &dyn Fn(f64)) -> Resul
             .extend(["reads among writes: not measured", "writes, bursts and sustained: not measured"].map(Into::into)),
     }
     sentences.extend(probes.amplification.map(Amplification::sentence));
+    let mut values = Vec::new();
     let device = match why_none(&rows, sorted.repetition) {
         Some(why) => Err(format!("no device is written: {why}")),
         None => {
@@ -99,10 +104,12 @@ pub fn fit(probes: &Probes<'_>, effort: Effort, progress: &dyn Fn(f64)) -> Resul
             let writes = written.as_ref().map_or("not measured", Written::word);
             let mixed = written.as_ref().map_or("not measured", |written| mixed::word(&written.beside));
             let about = |key: &str| written.as_ref()?.about(key);
-            Ok(device_file::text(&found, &sorted.fitted, &sentences, [reads, mixed, writes], &about))
+            values = device_file::values(&found, &about);
+            Ok(device_file::text(&found, &sorted.fitted, &sentences, [reads, mixed, writes], &values))
         }
     };
-    Ok(Answer { device, rows, writes: written, remarks: sorted.remarks, sentences })
+    let preset = found.base.preset;
+    Ok(Answer { device, preset, values, rows, writes: written, remarks: sorted.remarks, sentences })
 }
 
 /// Why there is no device that does as the drive did.
@@ -179,12 +186,17 @@ fn sentences(rows: &[Judged], sorted: &Sorted<'_>) -> Vec<String> {
 }
 
 impl Answer {
-    /// The table and all that is to be said, as text.
-    pub fn text(&self) -> String {
+    /// The rows of the table.
+    pub fn table(&self) -> Vec<Row> {
         let mut rows: Vec<Row> = self.rows.iter().map(row).collect();
         rows.extend(self.writes.iter().flat_map(|writes| &writes.rows).map(row_of_writes));
         rows.extend(self.writes.iter().flat_map(|writes| &writes.beside).flat_map(rows_beside));
-        let mut text = render("job", &rows);
+        rows
+    }
+
+    /// The table and all that is to be said, as text.
+    pub fn text(&self) -> String {
+        let mut text = render("job", &self.table());
         for remark in &self.remarks {
             text += &format!("\nwarning: {remark}");
         }

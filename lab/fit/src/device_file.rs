@@ -17,6 +17,25 @@ const BOUNDED: f64 = 3.0;
 /// With a larger error of the best fit no value is told: others that were not tried may fit better.
 const FOLLOWS: f64 = 0.04;
 
+/// A key of the file.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// Its path below `device`.
+    pub key: &'static str,
+    /// Its value, as in the file.
+    pub value: String,
+    /// What is known of it, in words.
+    pub known: String,
+}
+
+/// The keys of the device found, in order. `of_writes` says what is known of a value that writes tell.
+pub fn values(found: &Found, of_writes: &dyn Fn(&str) -> Option<String>) -> Vec<Fitted> {
+    let mut keys = found.base.keys(&found.best.values);
+    keys.sort_by_key(|(key, _)| *key);
+    let with = |(key, value)| Fitted { key, value, known: of_writes(key).unwrap_or_else(|| about(found, key)) };
+    keys.into_iter().map(with).collect()
+}
+
 /// What is known of a value.
 struct Known {
     low: f64,
@@ -64,15 +83,8 @@ pub fn between(low: f64, high: f64) -> String {
     format!("{} to {}", end(low, f64::floor), end(high, f64::ceil))
 }
 
-/// The text of the file. `sentences` say for which uses it is, `words` are those for reads, mixed requests and writes, and `of_writes` says what is known
-/// of a value that writes tell.
-pub fn text(
-    found: &Found,
-    points: &[&Point],
-    sentences: &[String],
-    words: [&str; 3],
-    of_writes: &dyn Fn(&str) -> Option<String>,
-) -> String {
+/// The text of the file of these `values`. `sentences` say for which uses it is, `words` are those for reads, mixed requests and writes.
+pub fn text(found: &Found, points: &[&Point], sentences: &[String], words: [&str; 3], values: &[Fitted]) -> String {
     let mut text = format!(
         "# A device that reads as a measured drive, made by flashlane fit {} from the preset {}.\n",
         env!("CARGO_PKG_VERSION"),
@@ -93,17 +105,14 @@ pub fn text(
         found.base.preset
     )
     .expect("a string takes all");
-    let mut keys = found.base.keys(&found.best.values);
-    keys.sort_by_key(|(key, _)| *key);
     let mut table = "";
-    for (key, value) in &keys {
+    for Fitted { key, value, known } in values {
         let (of, name) = key.split_once('.').expect("keys are in a table");
         if of != table {
             write!(text, "\n[device.{of}]\n").expect("a string takes all");
             table = of;
         }
-        writeln!(text, "{:47} # {}", format!("{name} = {value}"), of_writes(key).unwrap_or_else(|| about(found, key)))
-            .expect("a string takes all");
+        writeln!(text, "{:47} # {known}", format!("{name} = {value}")).expect("a string takes all");
     }
     let [reads, mixed, writes] = words;
     write!(

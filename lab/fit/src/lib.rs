@@ -23,6 +23,7 @@
 //! table        measured beside modelled
 //! device_file  the fitted device as a file
 //! answer       all this together
+//! page         the answer as a page
 //! probe        the standard jobs on a modelled drive
 //! ```
 
@@ -35,6 +36,7 @@ mod fio;
 mod jobs;
 mod mixed;
 mod model;
+mod page;
 pub mod play;
 mod point;
 mod probe;
@@ -48,10 +50,12 @@ mod write_loads;
 mod writes;
 
 pub use answer::{Answer, Judged, Probes, fit};
+pub use device_file::Fitted;
 pub use error::FitError;
 pub use fio::bytes;
 pub use jobs::{Job, JobFile, Role, standard};
 pub use mixed::Beside;
+pub use page::html;
 pub use point::{Access, Figures, Kind, Point};
 pub use probe::{Requests, probe};
 pub use read::{points, read};

@@ -18,7 +18,8 @@ pub enum Kind {
 impl Kind {
     const ALL: [Kind; 4] = [Kind::Reads, Kind::Beside, Kind::Rates, Kind::Amplification];
 
-    fn columns(self) -> &'static [&'static str] {
+    /// The heads of its columns.
+    pub fn columns(self) -> &'static [&'static str] {
         match self {
             Kind::Reads => &["p50", "p90", "p99", "p99.9", "mean", "a second"],
             Kind::Beside => &["p50", "p90", "p99", "p99.9", "mean"],
@@ -32,18 +33,32 @@ impl Kind {
 #[derive(Debug)]
 pub struct Row {
     kind: Kind,
-    /// Device or job, load, whether devices are fitted to it or judged by it, and what is measured: as a line of the table begins.
-    begin: String,
+    /// Device or job, load, whether devices are fitted to it or judged by it, and what is measured.
+    pub labels: [String; 4],
+    /// Whether devices are fitted to it.
+    pub is_fitted: bool,
     /// What was measured, and what came out; NaN if it was not measured.
-    cells: Vec<[f64; 2]>,
+    pub cells: Vec<[f64; 2]>,
 }
 
 impl Row {
     /// A row of these `labels` (device or job, load, what is measured) and cells of what was measured and what came out.
     pub fn new(kind: Kind, labels: [&str; 3], is_fitted: bool, cells: Vec<[f64; 2]>) -> Row {
         let [first, load, what] = labels;
-        let begin = format!("| {first} | {load} | {} | {what} |", if is_fitted { "fit" } else { "judge" });
-        Row { kind, begin, cells }
+        let labels = [first, load, if is_fitted { "fit" } else { "judge" }, what].map(Into::into);
+        Row { kind, labels, is_fitted, cells }
+    }
+
+    /// As a line of the table begins.
+    fn begin(&self) -> String {
+        format!("| {} |", self.labels.join(" | "))
+    }
+
+    /// A cell as text: measured, modelled, difference; `None` if one was not measured.
+    pub fn shown(cell: [f64; 2]) -> Option<[String; 3]> {
+        let [measured, modelled] = cell.map(number);
+        let is_known = cell.iter().all(|value| !value.is_nan());
+        is_known.then(|| [measured, modelled, format!("{:+.1} %", Row::error(cell))])
     }
 
     /// Difference of a cell, percent.
@@ -52,14 +67,10 @@ impl Row {
     }
 
     fn line(&self) -> String {
-        let mut line = self.begin.clone();
+        let mut line = self.begin();
         for &cell in &self.cells {
-            if cell.iter().any(|value| value.is_nan()) {
-                line.push_str(" - |");
-                continue;
-            }
-            let [measured, modelled] = cell.map(number);
-            write!(line, " {measured} {modelled} {:+.1} % |", Row::error(cell)).expect("a string takes all");
+            let shown = Row::shown(cell).map_or_else(|| "-".into(), |parts| parts.join(" "));
+            write!(line, " {shown} |").expect("a string takes all");
         }
         line
     }
@@ -71,18 +82,24 @@ fn number(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// What each cell has.
+pub const CELLS: &str = "Each cell: measured, modelled, difference.";
+
+/// The rows of each kind that there is.
+pub fn by_kind(rows: &[Row]) -> impl Iterator<Item = (Kind, Vec<&Row>)> {
+    let of = |kind| (kind, rows.iter().filter(|row| row.kind == kind).collect::<Vec<_>>());
+    Kind::ALL.into_iter().map(of).filter(|(_, rows)| !rows.is_empty())
+}
+
 /// The table of `rows`; the head of its first column is `first`.
 pub fn render(first: &str, rows: &[Row]) -> String {
-    let mut text = String::from("Each cell: measured, modelled, difference.\n");
-    for kind in Kind::ALL {
-        let mut rows = rows.iter().filter(|row| row.kind == kind).peekable();
-        if rows.peek().is_some() {
-            let columns = kind.columns();
-            let (heads, line) = (columns.join(" | "), "---:|".repeat(columns.len()));
-            write!(text, "\n| {first} | load | for | of | {heads} |\n|---|---|---|---|{line}\n")
-                .expect("a string takes all");
-        }
-        rows.for_each(|row| writeln!(text, "{}", row.line()).expect("a string takes all"));
+    let mut text = format!("{CELLS}\n");
+    for (kind, rows) in by_kind(rows) {
+        let columns = kind.columns();
+        let (heads, line) = (columns.join(" | "), "---:|".repeat(columns.len()));
+        write!(text, "\n| {first} | load | for | of | {heads} |\n|---|---|---|---|{line}\n")
+            .expect("a string takes all");
+        rows.iter().for_each(|row| writeln!(text, "{}", row.line()).expect("a string takes all"));
     }
     text
 }
@@ -103,18 +120,16 @@ fn margin(column: &str) -> f64 {
 pub fn worse(rows: &[Row], stored: &str) -> Result<Vec<String>, String> {
     let mut worse = Vec::new();
     for row in rows {
-        let line = stored.lines().find_map(|line| line.strip_prefix(&*row.begin));
-        let line = line.ok_or_else(|| format!("not in the table: {}", row.begin))?;
+        let begin = row.begin();
+        let line = stored.lines().find_map(|line| line.strip_prefix(&*begin));
+        let line = line.ok_or_else(|| format!("not in the table: {begin}"))?;
         for ((cell, &now), column) in line.split('|').zip(&row.cells).zip(row.kind.columns()) {
             let error = cell.trim().trim_end_matches(" %").rsplit(' ').next().unwrap_or_default();
-            let before: f64 = error.parse().map_err(|_| format!("{}: no difference: {cell}", row.begin))?;
+            let before: f64 = error.parse().map_err(|_| format!("{begin}: no difference: {cell}"))?;
             if Row::error(now).abs() > before.abs() + margin(column) {
                 let [measured, now_is] = now.map(number);
-                worse.push(format!(
-                    "{} {column} {measured}: {now_is}, {:+.1} %, was {before:+} %",
-                    row.begin,
-                    Row::error(now)
-                ));
+                let is = Row::error(now);
+                worse.push(format!("{begin} {column} {measured}: {now_is}, {is:+.1} %, was {before:+} %"));
             }
         }
     }

@@ -11,6 +11,7 @@ use super::serve::time_scale;
 #[command(
     group = ArgGroup::new("what").args(["jobs", "write_jobs", "probe", "results"]).required(true).multiple(true),
     group = ArgGroup::new("files").args(["jobs", "write_jobs"]),
+    group = ArgGroup::new("outputs").args(["out", "report"]).multiple(true),
 )]
 pub struct FitArgs {
     /// Results of fio (json or json+), or tables with columns rw,bs,depth,iops,mean_us,p50_us,p99_us
@@ -21,8 +22,12 @@ pub struct FitArgs {
     #[arg(short, long, value_name = "DEVICE.toml", requires = "results")]
     pub out: Option<PathBuf>,
 
-    /// Overwrites the device's file if it exists
-    #[arg(long, requires = "out")]
+    /// Writes a page: the table, the values with what is known of each, and a picture; also if there is no device
+    #[arg(long, value_name = "FILE.html", requires = "results")]
+    pub report: Option<PathBuf>,
+
+    /// Overwrites the device's file if it exists, and the --report file even if flashlane did not write it
+    #[arg(long, requires = "outputs")]
     pub force: bool,
 
     /// Preset that has what reads do not tell; by default the one of several that fits best
