@@ -23,7 +23,7 @@ pub use key_option::Value;
 pub use paper::PaperArgs;
 pub use reading::{Apart, Reading};
 pub use recommend::RecommendArgs;
-pub use run::{Format, Output, Workload};
+pub use run::{Changes, Format, Output, Workload};
 pub use serve::{CtlArgs, CtlCommand, ServeArgs};
 pub use sweep::SweepArgs;
 

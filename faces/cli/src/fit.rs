@@ -8,10 +8,11 @@ use crate::args::FitArgs;
 use crate::arguments;
 use crate::fail::Failure;
 use crate::outputs::begin_report;
+use crate::plan;
 use crate::progress;
 use crate::run::rayon_threads;
 use crate::signals;
-use crate::text::{print, print_as_it_is, print_json};
+use crate::text::{note, print, print_as_it_is, print_json};
 
 impl From<FitError> for Failure {
     fn from(error: FitError) -> Failure {
@@ -48,13 +49,19 @@ pub fn act(args: &FitArgs) -> Result<(), Failure> {
         let size = args.size.unwrap_or(WriteJobFile::SIZE);
         return print_as_it_is(&WriteJobFile { size, engine: engine() }.text());
     }
-    if let Some(path) = &args.probe {
-        return print_json(&flashlane_fit::probe(&Scenario::load(path)?, args.size, Requests::FULL, args.write_jobs)?);
+    if let Some((path, workload)) = args.probe.as_ref().zip(args.probed()) {
+        // A trace in the place of a scenario gets no advice to replay it: this command has no --trace.
+        let scenario = plan::with_options(Scenario::load(path)?, &workload)?;
+        let remarks = plan::remarks(&scenario);
+        if !remarks.is_empty() {
+            note(remarks.trim_end());
+        }
+        return print_json(&flashlane_fit::probe(&scenario, args.size, Requests::FULL, args.write_jobs)?);
     }
     fit(args)
 }
 
-/// Fits a device to results. Its outputs are begun first, so that no search is made for what could not be written.
+/// Fits a device to results. Its outputs are begun before the search as well as after it, so that none is made for what could not be written.
 fn fit(args: &FitArgs) -> Result<(), Failure> {
     let mut inputs = Inputs::default();
     args.results.iter().for_each(|path| inputs.add("results", path));
@@ -85,20 +92,25 @@ fn fit(args: &FitArgs) -> Result<(), Failure> {
     }
     signals::install_handlers()?;
     let existing = if args.force { Existing::Replace } else { Existing::Keep("exists; --force overwrites it") };
-    let out = args.out.as_ref().map(|path| OutFile::create(path, existing, &inputs)).transpose()?;
-    let report = args.report.as_ref().map(|path| begin_report(path, None, &inputs, args.force)).transpose()?;
+    let begin = || args.out.as_ref().map(|path| OutFile::create(path, existing, &inputs)).transpose();
+    let begin_page = || args.report.as_ref().map(|path| begin_report(path, None, &inputs, args.force)).transpose();
+    // Only to see that they can be written: a search that is killed then leaves nothing beside them.
+    drop((begin()?, begin_page()?));
     let probes = Probes { points: &points, preset: args.preset.as_deref(), amplification };
     let answer = progress::of_fit(|progress| flashlane_fit::fit(&probes, Effort::FULL, progress))?;
     let names: Vec<String> = args.results.iter().map(|path| shown::path(path)).collect();
     let page = || flashlane_fit::html(&answer, &names.join(", "), &arguments::command_line());
     // The table is printed and the device written even if the page cannot be.
-    let written = report.map_or(Ok(()), |(file, _)| file.write_whole(page().as_bytes()));
+    let written =
+        begin_page().and_then(|begun| begun.map_or(Ok(()), |(file, _)| Ok(file.write_whole(page().as_bytes())?)));
     print(&answer.text())?;
     if let Some(path) = args.report.as_ref().filter(|_| written.is_ok()) {
         print(&format!("report: {}\n", shown::path(path)))?;
     }
     let device = answer.device.map_err(Failure::Input);
-    if let (Ok(device), Some((file, path))) = (&device, out.zip(args.out.as_ref())) {
+    if let Ok(device) = &device
+        && let Some((file, path)) = begin()?.zip(args.out.as_ref())
+    {
         file.write_whole(device.as_bytes())?;
         print(&format!("device: {}\n", shown::path(path)))?;
     }

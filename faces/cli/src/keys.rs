@@ -7,7 +7,7 @@ use flashlane_scenario::{Document, Given, Scenario, is_device_file};
 
 use flashlane_outputs::shown::counted;
 
-use crate::args::{Reading, Value, Workload};
+use crate::args::{Changes, Reading, Value, Workload};
 use crate::fail::Failure;
 
 /// What the option `flag` gives to the key at `path`. A number that no file could hold is text, which is refused with the key.
@@ -26,7 +26,8 @@ fn given(flag: &'static str, path: String, value: Value) -> Given {
 fn all_given(args: &Workload) -> impl Iterator<Item = (&'static str, &'static str, Vec<Value>)> {
     let own = Workload::KEYS.iter().map(|option| (option.flag, option.key, (option.values)(args)));
     let reading = Reading::KEYS.iter().map(|option| (option.flag, option.key, (option.values)(&args.reading)));
-    reading.chain(own).filter(|(.., values)| !values.is_empty())
+    let changes = Changes::KEYS.iter().map(|option| (option.flag, option.key, (option.values)(&args.changes)));
+    reading.chain(changes).chain(own).filter(|(.., values)| !values.is_empty())
 }
 
 /// The option that replaces the device with all its keys.
@@ -37,7 +38,7 @@ pub const TRACE: &str = "--trace";
 /// What is given before the flows are known: all but [`of_flows`]. `traces` are the paths of `--trace`.
 pub fn of_run(args: &Workload, traces: &[String]) -> Result<Vec<Given>, Failure> {
     let mut all = Vec::new();
-    if let Some(name) = &args.device {
+    if let Some(name) = &args.changes.device {
         // Relative to the working directory, not to a scenario's folder.
         let absolute = || std::path::absolute(name).ok().map(|path| path.to_string_lossy().into_owned());
         let placed = if args.scenario.is_some() && is_device_file(name) { absolute() } else { None };
@@ -49,7 +50,7 @@ pub fn of_run(args: &Workload, traces: &[String]) -> Result<Vec<Given>, Failure>
     for (flag, key, values) in all_given(args).filter(|(flag, key, _)| *flag != DEVICE && !key.starts_with("flow.")) {
         all.extend(values.into_iter().map(|value| given(flag, key.to_owned(), value)));
     }
-    for text in &args.set {
+    for text in &args.changes.set {
         let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.trim().is_empty()) else {
             return Err(Failure::Input(format!("--set {text}: must be KEY=VALUE, such as device.gc.start_percent=7")));
         };
@@ -64,7 +65,7 @@ pub fn of_run(args: &Workload, traces: &[String]) -> Result<Vec<Given>, Failure>
 
 /// The keys and values of `--set`.
 fn sets(args: &Workload) -> impl Iterator<Item = (&str, &str)> {
-    args.set.iter().filter_map(|text| text.split_once('=')).map(|(key, value)| (key.trim(), value.trim()))
+    args.changes.set.iter().filter_map(|text| text.split_once('=')).map(|(key, value)| (key.trim(), value.trim()))
 }
 
 /// Whether no `--set` gives `key`, for which `option` stands, another value than that has.
@@ -176,6 +177,7 @@ mod tests {
         "--csv",
         "--ctl",
         "--data",
+        "--engine",
         "--fairness",
         "--flush-p99",
         "--force",
@@ -188,24 +190,31 @@ mod tests {
         "--json",
         "--live",
         "--metrics",
+        "--minutes",
         "--nbd",
         "--out",
         "--p99",
         "--power-cut",
+        "--preset",
+        "--probe",
         "--realtime",
         "--record",
         "--report",
         "--request",
         "--set",
+        "--size",
+        "--smart",
         "--spare",
         "--spin-us",
         "--state",
+        "--threads",
         "--time-scale",
         "--timeline",
         "--transactions",
         "--window",
         "--worst",
         "--write-amplification",
+        "--write-jobs",
     ];
 
     /// Names of the commands that take `--set`, and all their options.
@@ -224,7 +233,8 @@ mod tests {
         let commands = commands();
         assert!(commands.len() >= 7, "{commands:?}");
         let own = || Workload::KEYS.iter().map(|option| option.flag);
-        let listed = || Reading::KEYS.iter().map(|option| option.flag).chain(own()).chain([TRACE]);
+        let changes = || Changes::KEYS.iter().map(|option| option.flag);
+        let listed = || Reading::KEYS.iter().map(|option| option.flag).chain(changes()).chain(own()).chain([TRACE]);
         for (command, options) in &commands {
             for option in options {
                 let with_key = VALUES.iter().filter(|(flag, ..)| flag == option).count();
@@ -242,9 +252,10 @@ mod tests {
         let required: &[&str] = match command {
             "attribute" => &["--from", "fcfs", "--to", "flin"],
             "serve" => &["--nbd", "unix:s"],
+            "fit" => &["--probe"],
             _ => &[],
         };
-        let all = [&["flashlane", command, &file], required, words].concat();
+        let all = [&["flashlane", command], required, &[&file], words].concat();
         let parsed = Cli::try_parse_from(&all).unwrap_or_else(|error| panic!("{all:?}: {error}"));
         let workload = match parsed.command {
             Command::Run { workload, .. }
@@ -253,6 +264,7 @@ mod tests {
             | Command::Explain { workload, .. }
             | Command::Check(workload) => workload,
             Command::Recommend(args) => args.workload,
+            Command::Fit(args) => args.probed().expect("a probe"),
             Command::Serve(args) => args.workload,
             other => panic!("{other:?}: a command with --set that this test does not know"),
         };
@@ -266,8 +278,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let text = "device = \"modern-tlc\"\n[[flow]]\nname = \"t\"\ntrace = \"t.csv\"\n";
         std::fs::write(folder.path().join("s.toml"), text).expect("written");
-        for (command, _) in commands() {
-            for (flag, key, value, [same, other]) in VALUES {
+        for (command, options) in commands() {
+            for (flag, key, value, [same, other]) in VALUES.into_iter().filter(|row| options.iter().any(|o| o == row.0))
+            {
                 // Of two spellings of a path the text counts: beside a scenario, paths of --trace become absolute.
                 let absolute = std::path::absolute("t.csv").expect("a path").display().to_string();
                 let (same, name) = if flag == TRACE { (absolute.as_str(), "flow[0]") } else { (same, "flow.t") };

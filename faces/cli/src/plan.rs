@@ -30,12 +30,17 @@ pub fn seeds_are_unused(scenario: &Scenario, command: &str) {
 
 /// The scenario that `args` describe.
 pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
-    let mut scenario = match &args.scenario {
+    let scenario = match &args.scenario {
         Some(path) => Scenario::load(path).map_err(|error| or_a_trace(path, error))?,
         None => {
             Scenario::from_document("command line", Document { name: Some("traces".into()), ..Document::default() })
         }
     };
+    with_options(scenario, args)
+}
+
+/// `scenario`, which `args` name, with what their options say.
+pub fn with_options(mut scenario: Scenario, args: &Workload) -> Result<Scenario, Failure> {
     scenario.use_catalogue(catalogue::get().clone());
     let own_flows = scenario.document().flow.len();
     let traces = traces(args)?;
@@ -54,7 +59,7 @@ pub fn scenario(args: &Workload) -> Result<Scenario, Failure> {
                 .for_each(|trace| trace.path.clone_from(path));
         });
     }
-    if let Some(name) = &args.device {
+    if let Some(name) = &args.changes.device {
         let keys = scenario.own_device_keys();
         if !keys.is_empty() {
             scenario.remark(

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
+use super::run::{Changes, Workload};
 use super::serve::time_scale;
 
 /// What to do: write jobs, run them on a modelled drive, or fit a device to results.
@@ -12,6 +13,8 @@ use super::serve::time_scale;
     group = ArgGroup::new("what").args(["jobs", "write_jobs", "probe", "results"]).required(true).multiple(true),
     group = ArgGroup::new("files").args(["jobs", "write_jobs"]),
     group = ArgGroup::new("outputs").args(["out", "report"]).multiple(true),
+    mut_arg("set", |set| set.requires("probe").conflicts_with_all(["jobs", "results"])),
+    mut_arg("device", |device| device.requires("probe").conflicts_with_all(["jobs", "results"])),
 )]
 pub struct FitArgs {
     /// Results of fio (json or json+), or tables with columns rw,bs,depth,iops,mean_us,p50_us,p99_us
@@ -69,6 +72,18 @@ pub struct FitArgs {
     /// Prints what fio would say of this scenario's drive under the standard jobs
     #[arg(long, value_name = "SCENARIO.toml", conflicts_with = "results")]
     pub probe: Option<PathBuf>,
+
+    /// What of the probe's scenario is changed
+    #[command(flatten)]
+    pub changes: Changes,
+}
+
+impl FitArgs {
+    /// The scenario that is probed and the options that change it, as commands that run one have them.
+    pub fn probed(&self) -> Option<Workload> {
+        let scenario = Some(self.probe.clone()?);
+        Some(Workload { scenario, changes: self.changes.clone(), ..Workload::default() })
+    }
 }
 
 /// Bytes of `32G`.

@@ -30,7 +30,7 @@ macro_rules! arguments {
         $($(#[$argument:meta])* $field:ident: $type:ty $(= $values:ident($flag:literal, $key:literal))?,)*
     }) => {
         $(#[$about])*
-        #[derive(clap::Args, Debug, Default)]
+        #[derive(clap::Args, Clone, Debug, Default)]
         #[group(skip)]
         pub struct $Arguments {
             $($(#[$argument])* pub $field: $type,)*

@@ -77,6 +77,19 @@ pub enum Format {
 }
 
 arguments! {
+    /// What of a scenario is changed, whatever becomes of it: the same options in every command that takes one.
+    Changes {
+        /// Sets a key of the scenario, by its path: device.gc.start_percent=7, flow.reader.priority=3; may be repeated
+        #[arg(long, value_name = "KEY=VALUE")]
+        set: Vec<String>,
+
+        /// A device preset, or a device file (./my-drive.toml); by default the scenario's device, or modern-tlc
+        #[arg(long, value_name = "DEVICE")]
+        device: Option<String> = text("--device", "device.preset"),
+    }
+}
+
+arguments! {
     /// What to run: a scenario, or traces, or a scenario with traces in place of its flows.
     Workload {
         /// The scenario
@@ -103,9 +116,9 @@ arguments! {
         #[arg(long, value_name = "N")]
         depth: Option<u32> = number("--depth", "flow.trace.depth"),
 
-        /// Sets a key of the scenario, by its path: device.gc.start_percent=7, flow.reader.priority=3; may be repeated
-        #[arg(long, value_name = "KEY=VALUE")]
-        set: Vec<String>,
+        /// What of the scenario is changed
+        #[command(flatten)]
+        changes: Changes,
 
         /// Priority of the flows, from 0 (lowest) to 7: one for all, or one for each, separated by commas
         #[arg(long, value_name = "N,...", value_delimiter = ',')]
@@ -115,10 +128,6 @@ arguments! {
         /// requests written out: all)
         #[arg(long, value_parser = words::<RangeWord>())]
         range: Option<RangeWord> = word("--range", "flow.range"),
-
-        /// A device preset, or a device file (./my-drive.toml); by default the scenario's device, or modern-tlc
-        #[arg(long, value_name = "DEVICE")]
-        device: Option<String> = text("--device", "device.preset"),
 
         /// Seed of all random numbers
         #[arg(long, value_name = "N")]

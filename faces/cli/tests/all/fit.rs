@@ -1,8 +1,11 @@
 //! `flashlane fit` as a user runs it: the jobs, a device with its table, and refusals that write nothing.
 
 use std::fs;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
 
-use crate::common::{flashlane, folder, text, write};
+use crate::common::{flashlane, folder, program, text, write};
 
 /// Reads of a drive by depth, as a table.
 const TABLE: &str = "rw,bs,depth,iops,mean_us,p50_us,p90_us,p99_us\n\
@@ -40,6 +43,7 @@ fn jobs_are_printed_and_bad_results_refused_without_a_file() {
         (&["fit", "drive.csv", "-o", "d.toml", "--report", "no/p.html"], "must be a file in a folder that exists"),
         (&["fit", "drive.csv", "-o", "d.toml", "--report", "./d.toml"], "is the place of -o d.toml too"),
         (&["fit", "drive.csv", "--force"], "--out <DEVICE.toml>|--report <FILE.html>"),
+        (&["fit", "drive.csv", "-o", "none/d.toml"], "error: none/d.toml: "),
         (&["fit", "drive.csv", "--smart", "half.json,there.toml"], "error: half.json: is no JSON ("),
         (&["fit", "drive.csv", "--time-scale", "20"], "drive.csv:2: reads take 2.8 us"),
         (
@@ -89,4 +93,56 @@ fn a_page_is_written_with_or_without_a_device() {
     assert!(said.contains("no device is written: a job that was run again differs by 100 %"), "{said}");
     assert!(page.contains("No device fits a &lt;i&gt;.csv</h1>") && page.contains("differs by 100 %"), "{page}");
     assert!(!folder.path().join("none.toml").exists());
+}
+
+/// The outputs were begun before the fit, so that hidden files were left.
+#[test]
+fn a_fit_that_is_killed_leaves_nothing() {
+    let folder = folder();
+    write(&folder, "drive.csv", TABLE);
+    let mut fit = program(&folder);
+    fit.args(["fit", "drive.csv", "-o", "d.toml", "--report", "p.html", "--threads", "1"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = fit.spawn().expect("it runs");
+    sleep(Duration::from_secs(1));
+    child.kill().expect("killed");
+    assert_eq!(child.wait().expect("ended").code(), None, "it ended before it was killed");
+    let there: Vec<_> =
+        fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("one").file_name()).collect();
+    assert_eq!(there, ["drive.csv"]);
+}
+
+/// The scenario is of the file that `--device` names, with what `--set` says over that, and that it is another device is said.
+#[test]
+fn a_probe_takes_another_device_and_other_values() {
+    let folder = folder();
+    write(
+        &folder,
+        "s.toml",
+        "device = { preset = \"modern-tlc\", gc.start_percent = 9 }\n[[flow]]\ntrace = \"t.csv\"\n",
+    );
+    write(&folder, "d.toml", "[device]\npreset = \"unit-cycle\"\n");
+    let refused = |args: &[&str]| {
+        let output = flashlane(folder.path(), &[&["fit"], args].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        text(&output.stderr)
+    };
+    let message = refused(&["--probe", "s.toml", "--device", "d.toml", "--set", "device.geometry.channels=0"]);
+    let says =
+        "--device: d.toml replaces the scenario's own device: left out is device.gc.start_percent\nerror: --set: ";
+    assert!(message.starts_with(says) && message.contains("geometry.channels"), "{message}");
+    let message = refused(&["--probe", "s.toml", "--device", "none"]);
+    assert!(
+        message.contains("--device") && message.contains("none") && message.contains("no such device"),
+        "{message}"
+    );
+    for (args, says) in [
+        (&["--jobs", "--device", "d.toml"][..], "cannot be used with"),
+        (&["drive.csv", "--set", "seed=2"], "cannot be used with"),
+        (&["--write-jobs", "--set", "seed=2"], "--probe <SCENARIO.toml>"),
+    ] {
+        let message = refused(args);
+        assert!(message.contains(says), "{message}");
+    }
 }
