@@ -56,7 +56,7 @@ fn timed(program: &Path, case: &WholeCase, args: &[String]) -> Result<f64, Strin
 fn arguments(program: &Path, case: &WholeCase, requests: u64) -> Result<Vec<String>, String> {
     let several = case.schedulers.contains(',');
     let mut args: Vec<String> = match several {
-        true => vec!["compare".into(), "--schedulers".into(), case.schedulers.into()],
+        true => ["compare", "--seeds", "1", "--schedulers", case.schedulers].map(Into::into).to_vec(),
         false => vec!["run".into(), "--scheduler".into(), case.schedulers.into()],
     };
     args.extend(["--jobs", "1"].map(String::from));

@@ -47,8 +47,8 @@ fn fio_runs_the_jobs_and_its_results_are_read() {
     assert!(matches!(&why, FitError::Input(message) if message.contains("no device is fitted")), "{why}");
 }
 
-/// The jobs that write, on a file of 16 MiB and each for a moment: fio takes their options, runs writers beside the thread that they belong to, and
-/// its results are read.
+/// The jobs that write, on a file of 16 MiB and each for 0.4 s, in which a thread is run on a busy machine too: fio takes their options, runs
+/// writers beside the thread that they belong to, and its results are read.
 #[test]
 fn fio_runs_the_jobs_that_write() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -57,7 +57,7 @@ fn fio_runs_the_jobs_that_write() {
     let Some(parsed) = fio(folder.path(), &["--parse-only", "--filename=drive", "whole.fio"]) else { return };
     assert!(parsed.status.success(), "{}", String::from_utf8_lossy(&parsed.stderr));
     let mut short = text.replace("direct=1", "direct=0").replace("size=1073741824", "size=8388608");
-    for (key, value) in [("runtime", "100ms"), ("ramp_time", "0"), ("thinktime", "10ms"), ("steadystate_duration", "1")]
+    for (key, value) in [("runtime", "400ms"), ("ramp_time", "0"), ("thinktime", "10ms"), ("steadystate_duration", "1")]
     {
         let lines = short.lines().map(|line| match line.split_once('=') {
             Some((name, _)) if name == key => format!("{key}={value}\n"),
