@@ -97,7 +97,7 @@ pub fn render(result: &PaperResult, width: u16) -> String {
             "Under the setting that was chosen after results were seen; --list says what it sets and why.\n\n",
         );
         if let Some(variant) = &result.variant {
-            text.push_str(&format!("Its variant {variant}.\n\n"));
+            text.push_str(&format!("Its variant {variant}, under which no claim counts.\n\n"));
         }
     }
     if result.claims.is_empty() {

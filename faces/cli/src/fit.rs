@@ -97,7 +97,13 @@ fn fit(args: &FitArgs) -> Result<(), Failure> {
     // Only to see that they can be written: a search that is killed then leaves nothing beside them.
     drop((begin()?, begin_page()?));
     let probes = Probes { points: &points, preset: args.preset.as_deref(), amplification };
-    let answer = progress::of_fit(|progress| flashlane_fit::fit(&probes, Effort::FULL, progress))?;
+    let answer = progress::of_fit(|progress| flashlane_fit::fit(&probes, Effort::FULL, progress));
+    let answer = answer.map_err(|error| match (error, args.time_scale) {
+        (FitError::Input(message), Some(scale)) => {
+            Failure::Input(format!("{message} (times are divided by --time-scale {scale})"))
+        }
+        (error, _) => error.into(),
+    })?;
     let names: Vec<String> = args.results.iter().map(|path| shown::path(path)).collect();
     let page = || flashlane_fit::html(&answer, &names.join(", "), &arguments::command_line());
     // The table is printed and the device written even if the page cannot be.

@@ -28,6 +28,8 @@ const WIDTH: u16 = 120;
 pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     let Some(name) = &args.name else { return print(&overview()) };
     let paper = Paper::named(name).map_err(Failure::Input)?;
+    let setting = args.setting.setting();
+    let variant = args.variant.as_deref().map(|name| paper.variant(name)).transpose().map_err(Failure::Input)?;
     if args.list {
         return print(&list(paper));
     }
@@ -35,9 +37,14 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
         rayon_threads(jobs)?;
     }
     let seeds = args.seeds.unwrap_or(if args.quick { 1 } else { paper.seeds });
-    let setting = args.setting.setting();
     let (first_seed, traces) = (args.first_seed, args.traces.clone());
-    let variant = args.variant.as_deref().map(|name| paper.variant(name)).transpose().map_err(Failure::Input)?;
+    if paper.name == papers::real::REAL.name
+        && let Some(folder) = &traces
+    {
+        for why in papers::real::files(folder)?.left_out {
+            note(&format!("left out: {why}"));
+        }
+    }
     let settings = Settings { quick: args.quick, seeds, first_seed, traces, setting, variant };
     if args.quick {
         // The experiments are hundreds of short runs.

@@ -80,7 +80,8 @@ pub struct Probes<'a> {
 /// Points that tell nothing of a drive, or a run that fails.
 pub fn fit(probes: &Probes<'_>, effort: Effort, progress: &dyn Fn(f64)) -> Result<Answer, FitError> {
     let (loads, others) = writes::sorted(probes.points)?;
-    let sorted = doubts::sort(&others).map_err(|why| FitError::Input(format!("no device is fitted: {why}")))?;
+    let mut sorted = doubts::sort(&others).map_err(|why| FitError::Input(format!("no device is fitted: {why}")))?;
+    sorted.remarks.extend(loads.left_out());
     let share = if loads.tell() { READS_SHARE } else { 1.0 };
     let of_reads = |done: f64| progress(share * done);
     let mut found = search(&sorted.fitted, probes.preset, sorted.repetition.unwrap_or(0.0), effort, &of_reads)?;

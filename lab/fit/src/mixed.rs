@@ -13,7 +13,7 @@ use crate::write_loads::Drive;
 
 /// Rates beyond this share of the steady one are not compared: requests wait for space, the longer the nearer the rate is, and the steady rate is not known so well.
 const BELOW_STEADY: f64 = 0.8;
-/// Rates are fitted to from two on: the lowest and the highest; those between judge.
+/// Of more rates than these the lowest and the highest are fitted to, and those between judge; of fewer the lowest alone is fitted to.
 const FEWEST: usize = 2;
 /// Evaluations of how programs are paused.
 const EVALUATIONS: usize = 24;
@@ -70,6 +70,23 @@ pub fn compared<'a>(jobs: &[Job<'a>], steady: f64) -> Vec<Job<'a>> {
     let mut compared: Vec<Job<'a>> = jobs.iter().copied().filter(|&(rate, _)| is_below(rate)).collect();
     compared.sort_by_key(|&(rate, _)| rate.unwrap_or(u32::MAX));
     compared
+}
+
+/// What is said of jobs that are not compared, on a drive of this steady rate, if that was measured.
+pub fn left_out(jobs: &[Job<'_>], steady: Option<f64>) -> Option<String> {
+    let (why, names): (String, Vec<&str>) = match steady {
+        None => ("no steady job tells the drive's rate".into(), jobs.iter().map(|(_, point)| &*point.name).collect()),
+        Some(steady) => {
+            let kept = compared(jobs, steady);
+            let is_left = |(rate, _): &&Job<'_>| !kept.iter().any(|(other, _)| other == rate);
+            let most = 100.0 * BELOW_STEADY;
+            (
+                format!("their writes are over {most:.0} % of the steady rate"),
+                jobs.iter().filter(is_left).map(|(_, point)| &*point.name).collect(),
+            )
+        }
+    };
+    (!names.is_empty()).then(|| format!("left out of reads beside writes, because {why}: {}", names.join(", ")))
 }
 
 /// Those of them that are fitted to.
@@ -192,6 +209,10 @@ mod tests {
         assert_eq!(rates(&fitted(&below)), [Some(10_000), Some(40_000)]);
         assert_eq!(rates(&fitted(&below[1..3])), [Some(20_000)], "of two, one judges");
         assert_eq!(rates(&fitted(&below[3..])), [], "the unlimited one alone tells nothing");
+        let said = |steady| left_out(&jobs, steady).unwrap_or_default();
+        assert!(said(Some(60_000.0)).ends_with("their writes are over 80 % of the steady rate: depth-1024"));
+        assert_eq!(said(None).matches("depth-1024").count(), 5, "none tells the steady rate");
+        assert_eq!(left_out(&jobs, Some(1e6)), None);
     }
 
     #[test]

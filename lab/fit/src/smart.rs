@@ -78,10 +78,15 @@ pub fn between(places: [&str; 2], texts: [&str; 2]) -> Result<Amplification, Fit
             format!("has {}, and {} has {}; expected the same logs before and after", of(&to), places[0], of(&from));
         return Err(FitError::at(places[1], told));
     }
+    let host = to.host - from.host;
+    if host < 0.0 {
+        let told = format!("{} bytes fewer were written than in {}; expected before,after", shown(-host), places[0]);
+        return Err(FitError::at(places[1], told));
+    }
     let (Some(physical_from), Some(physical_to)) = (from.physical, to.physical) else {
         return Ok(Amplification::NoPhysicalWrites);
     };
-    let (host, physical) = (to.host - from.host, physical_to - physical_from);
+    let physical = physical_to - physical_from;
     if host < LEAST {
         let told = format!("{} bytes were written since {}; expected at least {LEAST:.0}", shown(host), places[0]);
         return Err(FitError::at(places[1], told));
@@ -180,6 +185,11 @@ mod tests {
                 &ocp(500, 19_200_000_007),
                 &ocp(10_500, 7),
                 "b.json: -19200000000 physical bytes for 5120000000 of the host",
+            ),
+            (
+                "{\"data_units_written\": 400000}",
+                "{\"data_units_written\": 100000}",
+                "b.json: 153600000000 bytes fewer were written than in a.json; expected before,after",
             ),
             (
                 "{\"data_units_written\": 1}",

@@ -96,6 +96,13 @@ pub fn sorted(points: &[Point]) -> Result<(Loads<'_>, Vec<Point>), FitError> {
     Ok((loads, others))
 }
 
+impl Loads<'_> {
+    /// What is said of jobs beside writes that are not compared.
+    pub fn left_out(&self) -> Option<String> {
+        mixed::left_out(&self.beside, self.steady.first().map(|point| point.iops))
+    }
+}
+
 /// What is fitted.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WriteValues {

@@ -9,6 +9,7 @@ use flashlane_scenario::workload::clone::{Group, SlackerTrace};
 
 use crate::claims::{JudgedClaim, Verdict};
 use crate::measurements::Measurements;
+use crate::setting::Variant;
 use crate::slacker::PAPER;
 use crate::slacker::variants::{RATE_BURSTS, VARIANTS, rate_of};
 use crate::stored::{StoredClaims, StoredMeasurements};
@@ -56,7 +57,7 @@ pub fn page(chosen: &StoredMeasurements, variants: &[StoredMeasurements]) -> Str
         verdicts(&mut text, &rates);
     }
     let others = VARIANTS.iter().filter(|variant| rate_of(variant.name).is_none());
-    let others: Vec<_> = others.filter_map(|variant| Some((variant.about, &of(variant.name)?.figures))).collect();
+    let others: Vec<_> = others.filter_map(|variant| Some((variant, &of(variant.name)?.figures))).collect();
     text.push_str(include_str!("rates/others.txt"));
     gains_of_others(&mut text, &chosen.figures, &others);
     text
@@ -250,10 +251,11 @@ fn verdicts(text: &mut String, rates: &[Rate<'_>]) {
 }
 
 /// Gains of variants that are no rates, beside the chosen setting's.
-fn gains_of_others(text: &mut String, chosen: &Measurements, others: &[(&'static str, &Measurements)]) {
+fn gains_of_others(text: &mut String, chosen: &Measurements, others: &[(&Variant, &Measurements)]) {
     text.push_str("| what is otherwise | gain of the mean % | published |\n|---|---|---|\n");
     let published = GROUPS.map(|(.., published)| published.to_string()).join(" / ");
-    for (about, figures) in [("nothing", chosen)].into_iter().chain(others.iter().copied()) {
+    let others = others.iter().map(|(variant, figures)| (format!("{} (`{}`)", variant.about, variant.name), *figures));
+    for (about, figures) in [("nothing".to_owned(), chosen)].into_iter().chain(others) {
         // The first seed of every row: variants have no other.
         let first = |group| {
             let of = |workload: SlackerTrace| {

@@ -12,6 +12,7 @@ use flashlane_scenario::{Device, Document, Run, SchedulerChoice, Word};
 use flashlane_sim::RunError;
 use flashlane_ssd::config::Dispatch;
 
+pub use self::traces::{Files, files};
 use self::traces::{RealTrace, flows_on};
 use crate::flin::{measures, setup as flin};
 use crate::slacker::workloads as slacker;

@@ -1,6 +1,6 @@
 //! Traces as they are replayed: whole pages, at a load.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flashlane_core::Op;
 use flashlane_core::arrival::{Next, Source, Span};
@@ -32,23 +32,58 @@ struct Widened {
     pages: u64,
 }
 
+/// The files of a folder, in the order of their names.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// The traces.
+    pub traces: Vec<PathBuf>,
+    /// Why each of the others is no trace.
+    pub left_out: Vec<String>,
+}
+
+/// Which files of the folder are traces. Hidden files and folders are none.
+///
+/// # Errors
+/// A folder or a file that cannot be read.
+pub fn files(folder: &Path) -> Result<Files, RunError> {
+    let at = |path: &Path, error: std::io::Error| {
+        RunError::Input(format!("--traces {}: cannot be read: {error}", path.display()))
+    };
+    let entries = std::fs::read_dir(folder).map_err(|error| at(folder, error))?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>();
+    let mut paths = paths.map_err(|error| at(folder, error))?;
+    paths.sort();
+    let mut files = Files::default();
+    for path in paths {
+        let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        if is_hidden || !std::fs::metadata(&path).map_err(|error| at(&path, error))?.is_file() {
+            continue;
+        }
+        std::fs::File::open(&path).map_err(|error| at(&path, error))?;
+        match flashlane_trace::recognise(&path) {
+            Ok(_) => files.traces.push(path),
+            Err(error) => files.left_out.push(error.to_string()),
+        }
+    }
+    Ok(files)
+}
+
 impl RealTrace {
-    /// The first `limit` reads and writes of every trace in the folder, in the order of their names. Files that are no traces are passed over.
+    /// The first `limit` reads and writes of every trace in the folder, in the order of their names.
     ///
     /// # Errors
-    /// A folder or a trace that cannot be read.
+    /// As [`files`], a trace that cannot be read, or two of one name.
     pub fn all(folder: &Path, limit: u64) -> Result<Vec<RealTrace>, RunError> {
-        let unreadable =
-            |error: std::io::Error| RunError::Input(format!("--traces {}: cannot be read: {error}", folder.display()));
-        let mut paths = Vec::new();
-        for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-            let path = entry.map_err(unreadable)?.path();
-            if path.is_file() && flashlane_trace::recognise(&path).is_ok() {
-                paths.push(path);
+        let mut traces: Vec<RealTrace> = Vec::new();
+        for path in files(folder)?.traces {
+            let trace = RealTrace::read(&path, limit)?;
+            if traces.iter().any(|other| other.name == trace.name) {
+                let message = "another trace of the folder has this name up to its first dot; rename one of them";
+                return Err(RunError::Input(format!("{}: {message}", path.display())));
             }
+            traces.push(trace);
         }
-        paths.sort();
-        paths.iter().map(|path| RealTrace::read(path, limit)).collect()
+        Ok(traces)
     }
 
     fn read(path: &Path, limit: u64) -> Result<RealTrace, RunError> {
@@ -146,6 +181,21 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("a.b.mqsim"), text).expect("written");
         RealTrace::all(folder.path(), 10).expect("a trace").remove(0)
+    }
+
+    #[test]
+    fn files_that_are_no_traces_are_said_and_names_are_unique() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+        write("a.mqsim", "5000 0 15 2 1\n6000 0 16 1 0\n");
+        write("notes.txt", "no trace\n");
+        write(".b.mqsim", "5000 0 15 2 1\n6000 0 16 1 0\n");
+        let files = files(folder.path()).expect("a folder");
+        assert_eq!(files.traces, [folder.path().join("a.mqsim")]);
+        assert!(files.left_out.len() == 1 && files.left_out[0].contains("notes.txt"), "{files:?}");
+        write("a.x.mqsim", "5000 0 15 2 1\n6000 0 16 1 0\n");
+        let error = RealTrace::all(folder.path(), 10).expect_err("two of one name").to_string();
+        assert!(error.contains("a.x.mqsim: another trace of the folder has this name"), "{error}");
     }
 
     /// Sectors 15 and 16 lie in two pages, and so do the two requests of one; the first keeps its time.

@@ -13,6 +13,8 @@ use super::serve::time_scale;
     group = ArgGroup::new("what").args(["jobs", "write_jobs", "probe", "results"]).required(true).multiple(true),
     group = ArgGroup::new("files").args(["jobs", "write_jobs"]),
     group = ArgGroup::new("outputs").args(["out", "report"]).multiple(true),
+    // An option that requires results is accepted with what excludes them, unless it is excluded itself.
+    group = ArgGroup::new("prints").args(["jobs", "write_jobs", "probe"]).multiple(true),
     mut_arg("set", |set| set.requires("probe").conflicts_with_all(["jobs", "results"])),
     mut_arg("device", |device| device.requires("probe").conflicts_with_all(["jobs", "results"])),
 )]
@@ -22,11 +24,11 @@ pub struct FitArgs {
     pub results: Vec<PathBuf>,
 
     /// Writes the fitted device to this file; without it only the table is printed
-    #[arg(short, long, value_name = "DEVICE.toml", requires = "results")]
+    #[arg(short, long, value_name = "DEVICE.toml", requires = "results", conflicts_with = "prints")]
     pub out: Option<PathBuf>,
 
-    /// Writes a page: the table, the values with what is known of each, and a picture; also if there is no device
-    #[arg(long, value_name = "FILE.html", requires = "results")]
+    /// Writes a page: the table, the values with what is known of each, and a picture; also if no device is written
+    #[arg(long, value_name = "FILE.html", requires = "results", conflicts_with = "prints")]
     pub report: Option<PathBuf>,
 
     /// Overwrites the device's file if it exists, and the --report file even if flashlane did not write it
@@ -34,7 +36,7 @@ pub struct FitArgs {
     pub force: bool,
 
     /// Preset that has what reads do not tell; by default the one of several that fits best
-    #[arg(long, value_name = "NAME", requires = "results")]
+    #[arg(long, value_name = "NAME", requires = "results", conflicts_with = "prints")]
     pub preset: Option<String>,
 
     /// Number of runs at a time; by default one for each processor
@@ -42,11 +44,18 @@ pub struct FitArgs {
     pub runs: Option<u16>,
 
     /// Logs of nvme-cli before and after steady writes, with the host's and physical writes: write amplification
-    #[arg(long, value_name = "BEFORE.json,AFTER.json", requires = "results", value_delimiter = ',', num_args = 1)]
+    #[arg(
+        long,
+        value_name = "BEFORE.json,AFTER.json",
+        requires = "results",
+        conflicts_with = "prints",
+        value_delimiter = ',',
+        num_args = 1
+    )]
     pub smart: Vec<PathBuf>,
 
     /// The results are of reads of a drive that `flashlane serve` served with this --time-scale
-    #[arg(long, value_name = "X", requires = "results", value_parser = time_scale, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", requires = "results", conflicts_with = "prints", value_parser = time_scale, allow_negative_numbers = true)]
     pub time_scale: Option<f64>,
 
     /// Prints the standard jobs as a job file of fio; it only reads

@@ -45,7 +45,12 @@ fn jobs_are_printed_and_bad_results_refused_without_a_file() {
         (&["fit", "drive.csv", "--force"], "--out <DEVICE.toml>|--report <FILE.html>"),
         (&["fit", "drive.csv", "-o", "none/d.toml"], "error: none/d.toml: "),
         (&["fit", "drive.csv", "--smart", "half.json,there.toml"], "error: half.json: is no JSON ("),
-        (&["fit", "drive.csv", "--time-scale", "20"], "drive.csv:2: reads take 2.8 us"),
+        (
+            &["fit", "drive.csv", "--time-scale", "20"],
+            "memory answered (a file in the page cache, tmpfs, a part of the drive that never was written) (times are divided by --time-scale 20)",
+        ),
+        (&["fit", "--jobs", "-o", "d.toml"], "the argument '--out <DEVICE.toml>' cannot be used with"),
+        (&["fit", "--probe", "s.toml", "--time-scale", "2"], "cannot be used with"),
         (
             &["fit", "drive.csv", "writes.csv", "--time-scale", "20"],
             "--time-scale: writes.csv: job writes.csv:2 writes",

@@ -119,7 +119,7 @@ fn a_variant_of_the_chosen_setting_is_written_apart() {
         "rate-1.2",
     ];
     let (out, _) = message(folder.path(), &args, 0);
-    assert!(out.contains("\nIts variant rate-1.2.\n"), "{out}");
+    assert!(out.contains("\nIts variant rate-1.2, under which no claim counts.\n"), "{out}");
     let of = |name: &str| std::fs::read_to_string(folder.path().join("made").join(name)).unwrap();
     assert!(of("results.json").contains("\"variant\": \"rate-1.2\","));
     let varied = of("claims.json");
