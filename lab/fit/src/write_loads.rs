@@ -21,7 +21,7 @@ const WORDLINES: u64 = 12;
 /// Share of the drive that is written before the steady rate is measured: it begins in the analytic steady state, whose free blocks come first.
 const SETTLING: f64 = 0.02;
 /// What is written at a rate before times are measured at it, as a multiple of what the blocks between the two thresholds of collection hold: with half
-/// of it, collection is still catching up, and reads take a third longer.
+/// of it, collection is still catching up, and reads took a third longer on the one drive where that was looked at.
 const SETTLED: f64 = 2.0;
 /// Requests of each flow that are not measured.
 const WARM_UP: u64 = 500;
