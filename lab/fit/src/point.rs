@@ -82,7 +82,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// The same job of a drive whose second took `scale` seconds.
+    /// The job in the time of a drive that was served `scale` times as slowly.
     #[must_use]
     pub fn at_scale(mut self, scale: f64) -> Point {
         self.iops *= scale;

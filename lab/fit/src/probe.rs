@@ -146,7 +146,7 @@ fn told(name: &str, [rw, bytes]: [&str; 2], figures: &Figures) -> Value {
     })
 }
 
-/// What fio tells of a job's reads or writes.
+/// The part of fio's JSON for a job's reads, or for its writes.
 fn side(figures: &Figures) -> Value {
     let percent = |&(rank, us): &(u32, f64)| (format!("{:.6}", f64::from(rank) / 1e4), json!(us * 1e3));
     let percentiles: serde_json::Map<String, Value> = figures.quantiles.iter().map(percent).collect();

@@ -116,8 +116,9 @@ impl Drive {
         Ok((writes(&result, "steady")?, amplified))
     }
 
-    /// Reads and writes of a thread of [`PROBE_RATE`] beside others, with so many writes a second in all or as many as there can be, on a drive whose steady
-    /// rate is `steady`. It is overwritten as fast as it can before, until its free blocks are used up, and then at the rate until they are made up for.
+    /// Figures of a thread of [`PROBE_RATE`] requests a second, reads and writes, beside threads that write. Together they make `rate` writes a second;
+    /// without a rate as many as the drive takes. Before, the drive is overwritten: first as fast as it can, until its free blocks are used up, then
+    /// at the rate, until collection keeps up. `steady` is its steady rate.
     ///
     /// # Errors
     /// A run that fails.

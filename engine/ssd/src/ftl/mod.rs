@@ -12,7 +12,6 @@ mod reverse;
 mod segments;
 mod shown;
 mod validity;
-mod words;
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;

@@ -16,7 +16,6 @@ use rand_pcg::Pcg64Mcg;
 use super::Ftl;
 use super::blocks::{FreshPage, Pool, Stream};
 use super::reverse::{Reverse, Segment};
-use super::words::words_of;
 use crate::config::{Config, Precondition};
 
 /// Logical pages between two hints.
@@ -127,27 +126,17 @@ impl Initial {
         Ppa(block * self.pages_per_block + spread(k, valid, self.pages_per_block))
     }
 
-    /// Sets the bits of the valid pages of a block of the fullest plane, in the words of a plane; returns how many there are.
-    pub(super) fn mark_valid(&self, block: u32, plane: &mut [u64]) -> u32 {
+    /// How many pages of a block of the fullest plane are valid, and among how many of its first pages they are spread.
+    pub(super) fn valid_among(&self, block: u32) -> (u32, u32) {
         let pages = self.pages_per_block;
-        let (valid, among) = match self.starts.get(block as usize..block as usize + 2) {
+        match self.starts.get(block as usize..block as usize + 2) {
             _ if !self.steady => {
                 let valid = self.longest.saturating_sub(block * pages).min(pages);
                 (valid, valid)
             }
             Some(starts) => (starts[1] - starts[0], pages),
             None => (0, pages),
-        };
-        let first = block * pages;
-        let mut flip = |page: u32| plane[page as usize / 64] ^= 1 << (page % 64);
-        if valid <= among / 2 {
-            spread_all(valid, among).for_each(|page| flip(first + page));
-            return valid;
         }
-        // The invalid pages are fewer. They are spread as evenly: from the end of the block they are where so many valid ones would be.
-        spread_all(among - valid, among).for_each(|page| flip(first + among - 1 - page));
-        words_of(first, first + among).for_each(|(word, mask)| plane[word] ^= mask);
-        valid
     }
 
     /// Which of the plane's logical pages a page of a block is, which must be valid.
@@ -204,7 +193,7 @@ fn spread(k: u32, valid: u32, pages: u32) -> u32 {
 
 /// The pages of all of `valid` pages spread evenly over a block, without a division for each: the step between two is rounded up to the next
 /// 2^-32, which adds up to less than the distance of any of them to the next whole page, as a block has fewer than 2^16.
-fn spread_all(valid: u32, pages: u32) -> impl Iterator<Item = u32> {
+pub(super) fn spread_all(valid: u32, pages: u32) -> impl Iterator<Item = u32> {
     debug_assert!(valid <= pages && pages < 1 << 16, "{valid} of {pages}");
     let step = (u64::from(pages) << 32) / u64::from(valid.max(1)) + 1;
     (0..u64::from(valid)).map(move |k| ((k * step) >> 32) as u32)

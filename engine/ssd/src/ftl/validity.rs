@@ -11,7 +11,7 @@ use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 
 use super::mapping::Map;
-use super::words::words_of;
+use super::precondition::spread_all;
 use crate::config::Config;
 
 /// Validity of every physical page.
@@ -40,7 +40,9 @@ impl Validity {
         let mut pattern = vec![0; words_per_plane];
         let mut counts = vec![0u16; g.blocks_per_plane as usize];
         for (block, count) in (0..).zip(&mut counts) {
-            *count = initial.mark_valid(block, &mut pattern) as u16;
+            let (valid, among) = initial.valid_among(block);
+            mark_valid(&mut pattern, block * g.pages_per_block, valid, among);
+            *count = valid as u16;
         }
         let changes = vec![0; words_per_plane * g.planes() as usize];
         let mut validity = Validity { pattern, changes, pages: g.pages_per_block };
@@ -157,6 +159,28 @@ impl Validity {
     }
 }
 
+/// Sets the bits of `valid` pages, spread evenly over the `among` pages from `first` on.
+fn mark_valid(words: &mut [u64], first: u32, valid: u32, among: u32) {
+    let mut flip = |page: u32| words[page as usize / 64] ^= 1 << (page % 64);
+    if valid <= among / 2 {
+        return spread_all(valid, among).for_each(|page| flip(first + page));
+    }
+    // The invalid pages are fewer: they are marked instead, spread as so many valid ones would be, from the end.
+    spread_all(among - valid, among).for_each(|page| flip(first + among - 1 - page));
+    words_of(first, first + among).for_each(|(word, mask)| words[word] ^= mask);
+}
+
+/// The words that have the bits from `first` up to `end`, which must be more than `first`, and which of their bits these are.
+#[inline(always)]
+fn words_of(first: u32, end: u32) -> impl Iterator<Item = (usize, u64)> {
+    let last = end - 1;
+    (first / 64..=last / 64).map(move |word| {
+        let from = if word == first / 64 { u64::MAX << (first % 64) } else { u64::MAX };
+        let to = if word == last / 64 { u64::MAX >> (63 - last % 64) } else { u64::MAX };
+        (word as usize, from & to)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::precondition::Initial;
@@ -225,6 +249,17 @@ mod tests {
             assert!(planes().map(|plane| pages(&restored, plane)).eq(expected), "{logical_pages} pages");
             restored.invalidate_all(PlaneId(1));
             assert_eq!(pages(&restored, PlaneId(1)), []);
+        }
+    }
+
+    /// Against the bits one at a time: within a word, up to its end, over several.
+    #[test]
+    fn a_run_of_pages_is_marked_in_its_words() {
+        for (first, end) in [(0, 1), (3, 64), (63, 65), (64, 128), (10, 200), (127, 129)] {
+            let mut bits = [0u64; 4];
+            words_of(first, end).for_each(|(word, mask)| bits[word] |= mask);
+            let is_set = |page: u32| bits[page as usize / 64] >> (page % 64) & 1 == 1;
+            assert!((0..256).all(|page| is_set(page) == (first..end).contains(&page)), "{first} to {end}");
         }
     }
 }

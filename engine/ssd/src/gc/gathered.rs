@@ -50,7 +50,7 @@ pub(super) struct GatheredMoves {
     /// Pages of a wordline.
     wordline: usize,
     units: Vec<UnitPages>,
-    /// Pages whose reads were tried again, and how many further steps these took; of reads that have ended.
+    /// Of reads that have ended: pages that were read again, and the further steps of these reads.
     retries: [u64; 2],
 }
 
@@ -79,8 +79,8 @@ impl Gc {
         if *programming > 0 { &pages[..*programming] } else { &pages[*waiting..] }
     }
 
-    /// Begins one read for all moves from a row: `first`, whose page is valid, and the next moves whose pages lie in the same row. Pages that have
-    /// been overwritten meanwhile are left out.
+    /// Begins one read for all moves from a row: `first`, whose page is valid, and the moves after it whose pages lie in the same row. Pages that
+    /// have been overwritten since they were chosen are left out.
     pub(super) fn begin_row(&mut self, unit: UnitId, first: Move, state: &mut State, ftl: &Ftl) -> TxnId {
         let Move { plane, from, lpn, serial, .. } = first;
         let slots = state.board.facts.geometry.slots;

@@ -30,6 +30,7 @@ const SCRIPTS: [&str; 5] = [
     include_str!("../../assets/report/start.js"),
 ];
 const HEAD: &str = include_str!("../../assets/report/head.html");
+const MADE: &str = include_str!("../../assets/report/made.html");
 const STYLE: &str = include_str!("../../assets/report/report.css");
 const GUARD: &str = include_str!("../../assets/report/guard.js");
 const SHARED: &str = include_str!("../../assets/report/page.js");
@@ -45,11 +46,12 @@ pub fn is_report(head: &[u8]) -> bool {
     head.windows(GENERATOR.len()).any(|part| part == GENERATOR)
 }
 
-/// The template of a page, with the head, the style, the chart library and the script that all pages share. `name` ends with `.html`, which
+/// The template of a page, with the head, the command at the end, the style, the chart library and the script that pages share. `name` ends with `.html`, which
 /// escapes what is put into it.
 pub fn environment(name: &'static str, page: &'static str) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.add_template("head.html", HEAD).expect("the head is a template");
+    environment.add_template("made.html", MADE).expect("the end is a template");
     environment.add_template(name, page).expect("the page is a template");
     let shared = [
         ("css", STYLE),
