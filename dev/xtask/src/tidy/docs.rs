@@ -98,7 +98,7 @@ fn fault(repo: &Repo, file: &File, link: &str) -> Option<String> {
 }
 
 /// `link` as seen from the file at `from`; `None` when it climbs out.
-fn join(from: &str, link: &str) -> Option<String> {
+pub(super) fn join(from: &str, link: &str) -> Option<String> {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
     if link.starts_with('/') {

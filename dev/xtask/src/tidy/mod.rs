@@ -14,6 +14,7 @@ mod circles;
 mod citations;
 mod crates;
 mod docs;
+mod figures;
 mod finding;
 mod imports;
 mod maps;
@@ -102,6 +103,11 @@ const RULES: &[Rule] = &[
         name: "book",
         asks: "the user's book has at most 17,000 words, no sentence over 35 and no cell over 25",
         check: book::lengths,
+    },
+    Rule {
+        name: "figures",
+        asks: "a figure in a sentence of docs/results stands in a table or block of its page, or the passage names its source",
+        check: figures::check,
     },
     Rule {
         name: "architecture",
