@@ -38,12 +38,12 @@ pub(crate) fn to(home: u16) -> PageWrite {
 
 /// Puts a program at the tail of the unit's queue.
 pub(crate) fn program(board: &mut Board, slot: u8, request: u32) -> TxnId {
-    put(board, FlashOp::Program, 0, slot, request)
+    put(board, FlashOp::Program, 0, 0, slot, request)
 }
 
 /// Puts a read at the tail of the unit's queue.
 pub(crate) fn read(board: &mut Board, serial: u32, slot: u8, request: u32) -> TxnId {
-    put(board, FlashOp::Read, serial, slot, request)
+    put(board, FlashOp::Read, 0, serial, slot, request)
 }
 
 /// Makes these waiting transactions the unit's command, which ends then.
@@ -62,7 +62,7 @@ pub(crate) fn serve(board: &mut Board, members: &[TxnId], ends: Time) {
         Command { lead: members[0], members: members.len() as u8, op, owner, started: now, ends, ..Command::NONE };
 }
 
-fn put(board: &mut Board, op: FlashOp, serial: u32, slot: u8, request: u32) -> TxnId {
+fn put(board: &mut Board, op: FlashOp, priority: u8, serial: u32, slot: u8, request: u32) -> TxnId {
     let id = TxnId(board.txns.len() as u32);
     board.txns.push(Transaction {
         serial: u64::from(serial),
@@ -71,7 +71,8 @@ fn put(board: &mut Board, op: FlashOp, serial: u32, slot: u8, request: u32) -> T
         unit: UnitId(0),
         request,
         op,
-        queue: board.queue_for(UnitId(0), op, 0),
+        priority,
+        queue: board.queue_for(UnitId(0), op, priority),
         stage: Stage::Waiting,
         transfer: board.facts.transfer(0),
         ..Transaction::EMPTY
@@ -117,15 +118,17 @@ pub(crate) fn scene(board: &Board) -> String {
 }
 
 /// What an answer begins next at a chip of two planes, in the words in which `waiting` says what waits there: `r3` is a read and `w1` a write, with their
-/// ages, in the order of the queue; `/1` puts one on the second plane, and `!` marks a write behind an older one of its page.
+/// ages, in the order of the queue; `/1` puts one on the second plane, `+` gives it the higher of two priorities, and `!` marks a write behind an
+/// older one of its page.
 pub(crate) fn picked(answer: &mut dyn Pick, waiting: &str, scope: Scope) -> String {
-    let mut board = board(1, 2);
+    let mut board = Board::new(Facts { priorities: 2, ..board(1, 2).facts }, 1);
     board.planes.iter_mut().for_each(|plane| plane.has_free_page = true);
     let words: Vec<&str> = waiting.split_whitespace().collect();
     for (word, i) in words.iter().zip(0..) {
         let op = if word.starts_with('r') { FlashOp::Read } else { FlashOp::Program };
         let age: String = word[1..].chars().take_while(char::is_ascii_digit).collect();
-        let id = put(&mut board, op, age.parse().expect("an age"), u8::from(word.contains("/1")), i);
+        let (priority, slot) = (u8::from(word.contains('+')), u8::from(word.contains("/1")));
+        let id = put(&mut board, op, priority, age.parse().expect("an age"), slot, i);
         if word.ends_with('!') {
             board.txn_mut(id).blocked_by = id;
         }

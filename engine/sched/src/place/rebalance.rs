@@ -6,6 +6,7 @@
 //! its foremost one (D-SOS-02), if that then ends earlier.
 
 use alloc::boxed::Box;
+use core::cmp::Reverse;
 
 use flashlane_core::board::QueueKind;
 use flashlane_core::decide::{MigrationLimits, PageWrite, Place, PlaceDeclares, Placement};
@@ -134,11 +135,11 @@ fn load(board: &Board, unit: UnitId) -> u64 {
     remaining(board, unit) + waits(FlashOp::Read) + waits(FlashOp::Program)
 }
 
-/// Reads waiting at `unit` that came before `write`.
-fn older_reads(board: &Board, unit: UnitId, write: TxnId) -> u64 {
-    let age = board.txn(write).age();
+/// Reads waiting at `unit` that go before `write`: those of higher priorities, and the older ones of its own.
+fn reads_in_front(board: &Board, unit: UnitId, write: TxnId) -> u64 {
+    let place = |id: TxnId| (Reverse(board.txn(id).priority), board.txn(id).age());
     let priorities = (0..board.facts.priorities).map(|priority| board.queue_id(unit, QueueKind::Read(priority)));
-    priorities.flat_map(|queue| board.walk(queue)).filter(|&read| board.txn(read).age() < age).count() as u64
+    priorities.flat_map(|queue| board.walk(queue)).filter(|&read| place(read) < place(write)).count() as u64
 }
 
 /// The plane of `unit` that takes a moved write: the one for which fewest writes wait, of equals the one with most free pages, of
@@ -155,7 +156,7 @@ fn receiver(board: &Board, unit: UnitId) -> Option<PlaneId> {
     };
     let free = |slot: u16| board.plane(PlaneId(unit.0 * each + slot)).free_pages;
     let slots = (0..each).filter(takes);
-    let best = slots.min_by_key(|&slot| (waiting(slot), core::cmp::Reverse(free(slot)), slot))?;
+    let best = slots.min_by_key(|&slot| (waiting(slot), Reverse(free(slot)), slot))?;
     Some(PlaneId(unit.0 * each + best))
 }
 
@@ -185,7 +186,7 @@ impl Place for Rebalance {
         let threshold = load(board, unit) + self.min_gain;
         let mut ahead = remaining(board, donor) + in_front * typical(board, FlashOp::Program);
         if ahead <= threshold {
-            ahead += older_reads(board, donor, write) * typical(board, FlashOp::Read);
+            ahead += reads_in_front(board, donor, write) * typical(board, FlashOp::Read);
         }
         if ahead <= threshold {
             return None;
