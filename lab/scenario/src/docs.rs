@@ -81,6 +81,8 @@ pub fn reference() -> String {
     }
     section(&mut page, &root, property(&root, &root, &["host"]), "[host]", "");
     section(&mut page, &root, property(&root, &root, &["host", "background"]), "[[host.background]]", "");
+    section(&mut page, &root, property(&root, &root, &["block"]), "[block]", "");
+    section(&mut page, &root, property(&root, &root, &["block", "flow"]), "[block.flow.NAME]", "");
     section(&mut page, &root, property(&root, &root, &["run"]), "[run]", "");
     section(&mut page, &root, property(&root, &root, &["run", "hold"]), "[run.hold]", HOLD_NOTE);
     section(&mut page, &root, property(&root, &root, &["flow"]), "[[flow]]", "");
@@ -136,8 +138,10 @@ fn object<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     if let Some(target) = schema["$ref"].as_str() {
         return object(root, &root["$defs"][target.trim_start_matches("#/$defs/")]);
     }
-    if let Some(items) = schema.get("items") {
-        return object(root, items);
+    for entries in ["items", "additionalProperties"] {
+        if let Some(entries) = schema.get(entries).filter(|entries| entries.is_object()) {
+            return object(root, entries);
+        }
     }
     let alternatives = schema["anyOf"].as_array().map(Vec::as_slice).unwrap_or_default();
     alternatives.iter().map(|s| object(root, s)).find(|s| s.get("properties").is_some()).unwrap_or(&Value::Null)

@@ -6,6 +6,7 @@ use flashlane_core::decide::Question;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::block::Block;
 use super::device::Device;
 use super::flow::Flow;
 use super::host::Host;
@@ -30,6 +31,9 @@ pub struct Document {
     /// The host before the device. Default: none, so that a request is over when its completion arrives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,
+    /// The operating system's block layer before the device. Default: none, so that requests go to the device as they come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<Block>,
     /// The one scheduler to run: a name or a table of answers. Give this or `schedulers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerChoice>,

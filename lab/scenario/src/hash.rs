@@ -19,6 +19,7 @@ use super::device::Device;
 use super::document::Run;
 use super::error::KeyError;
 use super::flow::ByteRange;
+use super::block::Block;
 use super::host::Host;
 use super::resolve::{self, FlowSource};
 use super::scheduler::SchedulerChoice;
@@ -33,6 +34,8 @@ struct Effective<'a> {
     device: Device,
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<&'a Host>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block: Option<&'a Block>,
     seed: u64,
     schedulers: Vec<SchedulerChoice>,
     run: Run,
@@ -78,11 +81,11 @@ pub(super) fn hash(scenario: &Scenario, base: &Base) -> Result<String, KeyError>
         flows.push(EffectiveFlow { name: plan.name, priority: plan.priority, range: plan.range, source });
     }
     let schedulers = resolve::schedulers(document)?;
-    let (host, seed) = (document.host.as_ref(), scenario.seed());
+    let (host, block, seed) = (document.host.as_ref(), document.block.as_ref(), scenario.seed());
     let collect = document.run.collect.clone().unwrap_or_else(|| super::DEFAULT_COLLECT.to_owned());
     // How often a comparison is repeated changes none of its figures.
     let run = Run { collect: Some(collect), seeds: None, ..document.run.clone() };
-    let effective = Effective { device, host, seed, schedulers, run, flows };
+    let effective = Effective { device, host, block, seed, schedulers, run, flows };
     let json = serde_json::to_vec(&effective).expect("plain values with text keys always have a JSON form");
     Ok(hash_of([&json[..]]))
 }

@@ -9,6 +9,7 @@
 //! document        the top level
 //! flow, trace     [[flow]]
 //! host            [host]: CPUs, waiting, background
+//! block           [block]: the operating system's block layer
 //! device, preset  [device] over a shipped device
 //! base            what [device] lies over: a preset, or a device file
 //! device_changes  what of it is not as the shipped device has it
@@ -37,6 +38,7 @@
 
 mod assign;
 mod base;
+mod block;
 mod build;
 mod capacity;
 mod changes;
@@ -81,6 +83,7 @@ pub use document::{Document, Hold, ResponseFrom, Run};
 pub use error::{ScenarioError, nearest};
 pub use flow::{ByteRange, Flow, Range, RangeWord};
 pub use hash::hash_of;
+pub use block::{Block, BlockFlow, ClassWord, ElevatorWord};
 pub use host::{BackgroundKeys, CompletionWord, Host, PredictorWord, WindowKey, WorkWord};
 pub use preset::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
 pub use resolve::{FlowPlan, FlowSource};
@@ -395,6 +398,17 @@ impl Scenario {
         host.config(config.geometry, buffer).map(Some).map_err(|e| self.origin.locate(e))
     }
 
+    /// The block layer before the device of `config`, if the scenario has one.
+    pub fn block(&self, config: &Config) -> Result<Option<flashlane_block::Config>, ScenarioError> {
+        let Some(block) = &self.document.block else { return Ok(None) };
+        if self.document.host.is_some() {
+            return Err(self.key_error("block", "", "must not be there with [host]: threads ask the device themselves"));
+        }
+        let flows = self.flows(config)?;
+        let names: Vec<&str> = flows.iter().map(|flow| flow.name.as_str()).collect();
+        block.config(config.front.protocol, &names).map(Some).map_err(|e| self.origin.locate(e))
+    }
+
     /// The schedulers to run, at least one, names unique.
     pub fn schedulers(&self) -> Result<Vec<SchedulerChoice>, ScenarioError> {
         resolve::schedulers(&self.document).map_err(|e| self.origin.locate(e))
@@ -412,6 +426,7 @@ impl Scenario {
     pub fn check(&self) -> Result<(), ScenarioError> {
         let config = self.device_config()?;
         self.host(&config)?;
+        self.block(&config)?;
         self.flows(&config)?;
         self.schedulers()?;
         self.seeds()?;

@@ -57,6 +57,7 @@ impl Scenario {
             // All keys are there, so that a device file is not needed.
             device: Device { preset: Some(base.shipped.to_owned()), ..complete },
             host: None,
+            block: None,
             scheduler: self.schedulers()?.into_iter().next(),
             schedulers: None,
             run: Run {

@@ -26,6 +26,7 @@ const CORE: &str = "flashlane-core";
 const SCHED: &str = "flashlane-sched";
 const SSD: &str = "flashlane-ssd";
 const HOST: &str = "flashlane-host";
+const BLOCK: &str = "flashlane-block";
 const AUDIT: &str = "flashlane-audit";
 const CEILING: &str = "flashlane-ceiling";
 const OUTPUTS: &str = "flashlane-outputs";
@@ -48,6 +49,7 @@ const ALLOWED: &[AllowedDependencies] = &[
         foreign: Foreign::Only(&["prefetch-index", "rand_core", "rand_pcg", "serde"]),
     },
     AllowedDependencies { krate: HOST, ours: &[CORE], foreign: Foreign::Only(&[]) },
+    AllowedDependencies { krate: BLOCK, ours: &[CORE], foreign: Foreign::Only(&[]) },
     AllowedDependencies {
         krate: AUDIT,
         ours: &[CORE, SSD],
@@ -56,11 +58,11 @@ const ALLOWED: &[AllowedDependencies] = &[
     AllowedDependencies { krate: CEILING, ours: &[CORE, SSD], foreign: Foreign::Only(&["rayon"]) },
     AllowedDependencies { krate: OUTPUTS, ours: &[], foreign: Foreign::Any },
     AllowedDependencies { krate: TRACE, ours: &[CORE, OUTPUTS], foreign: Foreign::Any },
-    AllowedDependencies { krate: SCENARIO, ours: &[CORE, SCHED, SSD, HOST, OUTPUTS, TRACE], foreign: Foreign::Any },
-    AllowedDependencies { krate: REPORT, ours: &[CORE, SSD, HOST, OUTPUTS, TRACE], foreign: Foreign::Any },
+    AllowedDependencies { krate: SCENARIO, ours: &[CORE, SCHED, SSD, HOST, BLOCK, OUTPUTS, TRACE], foreign: Foreign::Any },
+    AllowedDependencies { krate: REPORT, ours: &[CORE, SSD, HOST, BLOCK, OUTPUTS, TRACE], foreign: Foreign::Any },
     AllowedDependencies {
         krate: SIM,
-        ours: &[CORE, SCHED, SSD, HOST, AUDIT, CEILING, OUTPUTS, TRACE, SCENARIO, REPORT],
+        ours: &[CORE, SCHED, SSD, HOST, BLOCK, AUDIT, CEILING, OUTPUTS, TRACE, SCENARIO, REPORT],
         foreign: Foreign::Any,
     },
     AllowedDependencies { krate: SWEEP, ours: &[OUTPUTS, SCENARIO, REPORT, SIM], foreign: Foreign::Any },
@@ -116,7 +118,7 @@ const ALLOWED: &[AllowedDependencies] = &[
 ];
 
 /// Crates that must behave the same on every machine: no clocks, no hash order, no printing, no operating system.
-const INNER: [&str; 4] = [CORE, SCHED, SSD, HOST];
+const INNER: [&str; 5] = [CORE, SCHED, SSD, HOST, BLOCK];
 
 /// Rule: dependencies follow the table. Dev-dependencies are free: tests may wire what the crate must not.
 pub fn allowed(repo: &Repo) -> Vec<Finding> {

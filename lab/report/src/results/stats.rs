@@ -10,6 +10,7 @@ use super::change::change;
 use super::decisions::Decisions;
 use super::estimation::EstimationStats;
 use super::flow_stats::*;
+use super::block::BlockStats;
 use super::host::HostStats;
 use super::paired::{PairStats, Paired, SlackStats};
 use super::slowdowns::{OverloadStats, SlowdownOverTime};
@@ -122,6 +123,7 @@ impl SchedulerResult {
             slack: None,
             estimation: None,
             host: None,
+            block: None,
             ceiling: None,
         }
     }
@@ -149,6 +151,12 @@ impl SchedulerResult {
     /// Adds what the host added, if there was one.
     pub fn with_host(mut self, host: Option<HostStats>) -> SchedulerResult {
         self.host = host;
+        self
+    }
+
+    /// Adds what requests waited for in the block layer, if there was one.
+    pub fn with_block(mut self, block: Option<BlockStats>) -> SchedulerResult {
+        self.block = block;
         self
     }
 

@@ -14,6 +14,7 @@ use super::ceiling::{Ceiling, CeilingGap};
 use super::deciding::Deciding;
 use super::decisions::Decisions;
 use super::estimation::EstimationStats;
+use super::block::BlockStats;
 use super::host::HostStats;
 use super::paired::{PairStats, Paired, SlackStats, TouchedStats};
 use super::replications::Replications;
@@ -185,6 +186,9 @@ pub struct SchedulerResult {
     /// What the host added; missing unless the scenario has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<HostStats>,
+    /// What requests waited for in the operating system's block layer; missing unless the scenario has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<BlockStats>,
     /// How far it is from what no scheduler can beat; missing unless asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<CeilingGap>,

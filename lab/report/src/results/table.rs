@@ -6,6 +6,7 @@ use super::ceiling_text;
 use super::estimation::EstimateStats;
 use super::flow_stats::ResponseStats;
 use super::format::{NONE, Sense, count, number, or_dash, relative, share, time};
+use super::block::{BlockFlowStats, BlockStats};
 use super::host::{HostStats, LatencyStats};
 use super::listed::{Listed, listed};
 use super::paired::{PairStats, SlackDistribution};
@@ -80,6 +81,12 @@ pub(super) fn asked(summary: &Summary) -> String {
     }
     if runs.iter().any(|run| run.host.is_some()) {
         host(runs).section(&mut text, "Host: latency as threads see it, mean parts of it, and who got the CPUs");
+    }
+    if runs.iter().any(|run| run.block.is_some()) {
+        block(runs).section(&mut text, "Block layer: requests that waited there, and how long on average");
+        if runs.iter().filter_map(|run| run.block.as_ref()).all(BlockStats::had_nothing_to_order) {
+            text.push_str("The host had nothing to order: at most 1 % of the requests waited in its elevator.\n\n");
+        }
     }
     text
 }
@@ -368,6 +375,25 @@ fn host(runs: &[SchedulerResult]) -> Listed<'_, (&SchedulerResult, &HostStats)> 
         .column("lost", move |(_, host)| lost(host))
         .column("RMSE", |(_, host)| or_dash(host.precompletion.as_ref().and_then(|pre| pre.at_message.rmse_ns), time))
         .column("late", |(_, host)| or_dash(host.precompletion.as_ref(), |pre| count(pre.too_late)))
+}
+
+/// The share of a flow's requests that waited at each stage, and how long those did on average.
+fn block(runs: &[SchedulerResult]) -> Listed<'_, (&SchedulerResult, &BlockFlowStats)> {
+    let flows = runs.iter().flat_map(|run| run.block.iter().flat_map(move |block| block.flows.iter().map(move |flow| (run, flow))));
+    let list = listed(flows)
+        .column("scheduler", |(run, _)| run.label())
+        .column("flow", |(_, flow)| escaped(&flow.name).into_owned())
+        .column("requests", |(_, flow)| count(flow.requests));
+    (0..4).fold(list, |list, stage| {
+        let name = ["limit", "tag", "elevator", "driver"][stage];
+        list.column(name, move |(_, flow)| {
+            let (_, waited) = flow.stages()[stage];
+            match waited.requests {
+                0 => NONE.to_owned(),
+                requests => format!("{} {}", share(requests as f64 / flow.requests as f64), time(waited.mean_ns)),
+            }
+        })
+    })
 }
 
 fn fairness(runs: &[SchedulerResult]) -> Runs<'_> {

@@ -96,7 +96,7 @@ fn a_missing_trace_is_found_when_it_is_hashed() {
 #[rustfmt::skip]
 const TOP: &[(&str, &str)] = &[
     ("seed = ", "s.toml:1:8: string values must be quoted, expected literal string"),
-    ("sede = 1", "s.toml:1:1: sede: unknown key `sede`, expected one of `name`, `seed`, `device`, `host`, `scheduler`, `schedulers`, `run`, `flow`; did you mean `seed`?"),
+    ("sede = 1", "s.toml:1:1: sede: unknown key `sede`, expected one of `name`, `seed`, `device`, `host`, `block`, `scheduler`, `schedulers`, `run`, `flow`; did you mean `seed`?"),
     ("seed = -1", "s.toml:1:8: seed = -1: invalid value: integer `-1`, expected a whole number, 0 or more"),
     ("seed = \"x\"", "s.toml:1:8: seed = \"x\": invalid type: string \"x\", expected a whole number, 0 or more"),
     ("device = \"flin-isca81\"", "s.toml:1:10: device = \"flin-isca81\": no such device; there are slacker-asplos17, slacker-one-page, flin-isca18, ncq-elex15, sos-msst13, cosmos-openssd, modern-tlc, datacenter-tlc, client-tlc, client-qlc, samsung-970-pro-512gb, samsung-980-pro-1tb, samsung-pm9a3-960gb, sk-hynix-pe8110-960gb, micron-7450-pro-960gb, micron-7450-max-800gb, wd-dc-960gb, solidigm-p5520-1920gb, unit-cycle; did you mean \"flin-isca18\"?"),
@@ -255,6 +255,31 @@ fn bad_hosts() {
     let expected = "s.toml:3:15: host.buffer_hits = true: the device has no write-back buffer; legal with \
                     device.buffer.pages and write_back = true";
     assert_eq!(without_buffer, expected);
+}
+
+/// For each `[block]` table, placed above a valid flow, the error message.
+#[rustfmt::skip]
+const BLOCKS: &[(&str, &str)] = &[
+    ("[block]\nelevator = \"bfq\"", "s.toml:3:12: block.elevator = \"bfq\": unknown word `bfq`, expected `none` or `mq-deadline`"),
+    ("[block]\ndepth = 0", "s.toml:3:9: block.depth = 0: must be 1 to 65535"),
+    ("[block]\ntime_scale = 0", "s.toml:3:14: block.time_scale = 0: must be 1 to 1000"),
+    ("[block]\nnr_requests = 0", "s.toml:3:15: block.nr_requests = 0: must be 1 to 131070"),
+    ("[block]\nfifo_batch = 4", "s.toml:3:14: block.fifo_batch = 4: has no effect; legal with elevator = \"mq-deadline\""),
+    ("[block]\nelevator = \"mq-deadline\"\nfifo_batch = 0", "s.toml:4:14: block.fifo_batch = 0: must be 1 to 3600000"),
+    ("[block.flow.backup]\nread_iops = 5", "s.toml:2:1: block.flow.backup: no flow has this name; flows: flow0"),
+    ("[block.flow.flow0]\nread_iops = 0", "s.toml:3:13: block.flow.flow0.read_iops = 0: must be at least 1; without a limit leave the key out"),
+    ("[block.flow.flow0]\nclass = \"idle\"", "s.toml:3:9: block.flow.flow0.class = \"idle\": has no effect; legal with block.elevator = \"mq-deadline\""),
+    ("[block]\n[host]\ncpus = 1", "s.toml:2:1: block: must not be there with [host]: threads ask the device themselves"),
+];
+
+#[test]
+fn bad_block_layers() {
+    for (text, expected) in BLOCKS {
+        assert_eq!(complaint(&format!("device = \"cosmos-openssd\"\n{text}\n{FLOW}")), *expected, "{text}");
+    }
+    let sata = "[device]\npreset = \"unit-cycle\"\n[device.front]\nprotocol = \"sata\"\ndepth = 32\n[block]\ndepth = 64\n";
+    let expected = "s.toml:7:9: block.depth = 64: must be at most device.front.depth, 32: the drive takes no more";
+    assert_eq!(complaint(&format!("{sata}{FLOW}")), expected);
 }
 
 /// For each text of flows on the unit-cycle device, the error message.

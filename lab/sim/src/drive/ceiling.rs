@@ -94,6 +94,9 @@ fn none(prepared: &Prepared) -> Option<&'static str> {
     if prepared.host.is_some() {
         return Some("with a [host] section a thread asks for its next request when it has seen one done");
     }
+    if prepared.block.is_some() {
+        return Some("with a [block] section requests are held back before the drive");
+    }
     if prepared.limits.response_from_entry {
         return Some("response times count from the entry into the submission queue, which depends on the scheduler");
     }

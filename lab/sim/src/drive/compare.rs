@@ -15,7 +15,7 @@ use crate::run::request_rows::RequestRows;
 use crate::run::simulation::Outcome;
 use flashlane_outputs::shown::{self, counted};
 use flashlane_report::metrics::{Activity, FlowMetrics};
-use flashlane_report::results::{FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
+use flashlane_report::results::{BlockStats, FlowInfo, Format, MadeBy, ResultsDir, SchedulerResult, Summary};
 use flashlane_scenario::{FlowPlan, FlowSource, Scenario};
 use flashlane_sched::catalogue::Recipe;
 use flashlane_ssd::config::Precondition;
@@ -134,6 +134,8 @@ pub(crate) fn compare_counted(
         let result = result.with_decisions(decisions::shown(&prepared.catalogue, recipe));
         let result = result.with_control(prepared.catalogue.is_control(recipe).expect("resolved before"));
         let result = result.with_blocks_never_folded(prepared.config.blocks_never_folded());
+        let names = || infos.iter().map(|info| info.name.as_str());
+        let result = result.with_block(shared.block.as_ref().map(|waits| BlockStats::new(names(), waits)));
         results.push(result.with_host(shared.host.as_ref().map(HostOutcome::figures)));
     }
     let mut summary = Summary::new(made_by(scenario, prepared, &results)?, infos, results, Vec::new());

@@ -86,9 +86,11 @@ fn needs_a_run(name: &str) -> RunError {
 /// little memory.
 pub fn drive(scenario: &Scenario, own: Vec<SchedulerChoice>, state: Option<&Path>) -> Result<Drive, RunError> {
     let prepared = prepare(scenario)?;
-    if prepared.host.is_some() {
-        let message = "must not be there: the host is the real one here";
-        return Err(RunError::Input(format!("{}: [host]: {message}", scenario.name())));
+    for (table, is_there) in [("host", prepared.host.is_some()), ("block", prepared.block.is_some())] {
+        if is_there {
+            let message = "must not be there: the host is the real one here";
+            return Err(RunError::Input(format!("{}: [{table}]: {message}", scenario.name())));
+        }
     }
     let (name, recipe) = &prepared.schedulers[0];
     if needs_responses(&prepared.catalogue, recipe) {

@@ -31,6 +31,8 @@ pub struct Prepared {
     pub(crate) config: Config,
     /// The host before the device, if there is one.
     pub(crate) host: Option<flashlane_host::Config>,
+    /// The operating system's block layer before the device, if there is one.
+    pub(crate) block: Option<flashlane_block::Config>,
     pub(crate) flows: Vec<FlowPlan>,
     pub(crate) schedulers: Vec<(String, Recipe)>,
     pub(crate) alone: Option<Option<Recipe>>,
@@ -97,11 +99,12 @@ impl Prepared {
         &self.changes.notes
     }
 
-    /// Makes a run, behind the host if there is one.
+    /// Makes a run, behind the host or below the block layer if there is one.
     pub(crate) fn finish(&self, run: Simulation<'_>) -> Result<Outcome, RunError> {
-        match &self.host {
-            None => run.finish(),
-            Some(host) => run.finish_hosted(host),
+        match (&self.host, &self.block) {
+            (Some(host), _) => run.finish_hosted(host),
+            (None, Some(block)) => run.finish_blocked(block),
+            (None, None) => run.finish(),
         }
     }
 
@@ -159,7 +162,7 @@ fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + u
 pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let scenario = &*scenario.with_volumes_apart()?;
     let mut config = scenario.device_config()?;
-    let host = scenario.host(&config)?;
+    let (host, block) = (scenario.host(&config)?, scenario.block(&config)?);
     let (flows, distances) = scenario.flows_in_time(&config)?;
     for (flow, plan) in config.flows.iter_mut().zip(&flows) {
         let page = u64::from(config.geometry.page_bytes);
@@ -175,6 +178,10 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let limits = limits(run);
     if limits.response_from_entry && host.is_some() {
         let message = "with a [host] section must be \"arrival\": the host's figures count from its threads' calls";
+        return Err(scenario.key_error("run.response_from", "\"entry\"", message).into());
+    }
+    if limits.response_from_entry && block.is_some() {
+        let message = "with a [block] section must be \"arrival\": requests wait in the block layer before they enter the queue";
         return Err(scenario.key_error("run.response_from", "\"entry\"", message).into());
     }
     let baseline = baseline(scenario, &schedulers)?;
@@ -198,6 +205,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         common,
         config,
         host,
+        block,
         flows,
         schedulers,
         alone,

@@ -88,9 +88,12 @@ impl Changes {
                 recording.scheduler
             ));
         }
-        if !changes.list.is_empty() && scenario.document().host.is_some() {
-            let why = "[host] must not be there: the record has changes, which were made without one";
-            return Err(RunError::Input(format!("{}: {why}", scenario.name())));
+        let document = scenario.document();
+        for (table, is_there) in [("host", document.host.is_some()), ("block", document.block.is_some())] {
+            if is_there && !changes.list.is_empty() {
+                let why = format!("[{table}] must not be there: the record has changes, which were made without one");
+                return Err(RunError::Input(format!("{}: {why}", scenario.name())));
+            }
         }
         changes.note_made();
         Ok(changes)

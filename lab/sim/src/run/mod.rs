@@ -1,6 +1,7 @@
 //! One run: the loop that feeds a device, the sources of its requests, and those who watch it.
 
 pub(crate) mod actual_slack;
+pub(crate) mod blocked;
 pub(crate) mod counted;
 pub(crate) mod entries;
 pub(crate) mod feed;

@@ -1,6 +1,7 @@
 //! The loop of a run: submits the requests of all flows in order of time, passes completions to closed loops, until all
 //! is done.
 
+use flashlane_block::FlowWaits;
 use flashlane_core::decide::Scheduler;
 use flashlane_core::{Completion, Duration, Extent, FlowId, Op, Request, RequestId, Time};
 use flashlane_sched::order::KnownResponses;
@@ -87,6 +88,8 @@ pub struct Outcome {
     pub activity: Option<Activity>,
     /// What the host added, if there was one.
     pub host: Option<HostOutcome>,
+    /// What requests waited for in the block layer, if there was one.
+    pub block: Option<Vec<FlowWaits>>,
 }
 
 /// A run in progress.
@@ -227,6 +230,7 @@ impl<'a> Simulation<'a> {
             pairs,
             activity,
             host,
+            block: None,
         })
     }
 
@@ -389,7 +393,7 @@ impl<'a> Simulation<'a> {
 
     /// Reports a completion to its closed loop, which may then have a next request.
     #[inline]
-    fn notify_source(&mut self, completion: &Completion) -> Result<(), RunError> {
+    pub(crate) fn notify_source(&mut self, completion: &Completion) -> Result<(), RunError> {
         let flow = completion.flow.index();
         let state = &mut self.flows[flow];
         if let Some(feed) = &mut state.feed {

@@ -2,6 +2,7 @@
 //! counted by thread and folders have the names of their tests, so that no test needs a process to itself.
 
 mod activity;
+mod block;
 mod board_truth;
 mod buffer_model;
 mod callers;

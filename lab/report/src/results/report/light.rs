@@ -52,6 +52,7 @@ fn of_run(run: &SchedulerResult) -> SchedulerResult {
         slack: None,
         estimation: None,
         host: run.host.clone(),
+        block: run.block.clone(),
     }
 }
 

@@ -1,0 +1,91 @@
+//! What a block layer is built from.
+
+use alloc::vec::Vec;
+
+use flashlane_core::{Duration, Op};
+
+/// A block layer before one drive.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// What orders the requests that wait for the drive.
+    pub elevator: ElevatorConfig,
+    /// Most requests that the driver has in the drive.
+    pub depth: u32,
+    /// Most requests that have a tag: those in the elevator and in the drive together.
+    pub tags: u32,
+    /// The slice of the limits: what one allows may go at once.
+    pub slice: Duration,
+    /// Each flow.
+    pub flows: Vec<FlowConfig>,
+}
+
+impl Config {
+    /// The tags that an elevator has above a drive of this depth: the depth without one, else twice the depth or 256.
+    pub fn default_tags(elevator: &ElevatorConfig, depth: u32) -> u32 {
+        match elevator {
+            ElevatorConfig::None => depth,
+            ElevatorConfig::MqDeadline(_) => 2 * depth.min(128),
+        }
+    }
+}
+
+/// An elevator with its parameters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ElevatorConfig {
+    /// Requests go as they come.
+    None,
+    /// By class, reads before writes, in batches of rising addresses, the expired first.
+    MqDeadline(Deadline),
+}
+
+/// The parameters of `mq-deadline`, by their names in the kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Deadline {
+    /// When a read that waits has expired.
+    pub read_expire: Duration,
+    /// When a write that waits has expired.
+    pub write_expire: Duration,
+    /// Requests of a direction that go in a row, of rising addresses.
+    pub fifo_batch: u32,
+    /// How often reads may go before writes that wait.
+    pub writes_starved: u32,
+    /// How long a request of a lower class waits at most while a higher one has requests.
+    pub prio_aging_expire: Duration,
+    /// The resolution of the expiries: instants count in whole jiffies.
+    pub jiffy: Duration,
+}
+
+/// What a flow may ask of the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct FlowConfig {
+    /// Its I/O class.
+    pub class: Class,
+    /// Limits of reads, and of all else.
+    pub limits: [Limit; 2],
+}
+
+/// The I/O classes, the highest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub enum Class {
+    /// Before all others.
+    RealTime,
+    /// The usual one.
+    #[default]
+    BestEffort,
+    /// After all others.
+    Idle,
+}
+
+/// A limit in one direction; `None` is no limit.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Limit {
+    /// Requests a second.
+    pub iops: Option<u64>,
+    /// Bytes a second.
+    pub bps: Option<u64>,
+}
+
+/// The place of a request's direction in pairs: reads 0, all else 1.
+pub(crate) fn direction(op: Op) -> usize {
+    usize::from(op != Op::Read)
+}

@@ -1,0 +1,58 @@
+//! Elevators: which of the requests that have a tag goes to the drive next.
+
+pub(crate) mod deadline;
+
+use alloc::collections::VecDeque;
+
+use flashlane_core::{RequestId, Time};
+
+use crate::config::{Class, ElevatorConfig};
+use crate::system::Bio;
+use deadline::MqDeadline;
+
+/// An elevator with what waits in it.
+#[derive(Debug)]
+pub(crate) enum Elevator {
+    None(VecDeque<RequestId>),
+    MqDeadline(MqDeadline),
+}
+
+impl Elevator {
+    pub(crate) fn new(config: &ElevatorConfig) -> Elevator {
+        match config {
+            ElevatorConfig::None => Elevator::None(VecDeque::new()),
+            ElevatorConfig::MqDeadline(parameters) => Elevator::MqDeadline(MqDeadline::new(*parameters)),
+        }
+    }
+
+    /// A request of `class` enters.
+    pub(crate) fn insert(&mut self, now: Time, bio: &Bio, class: Class) {
+        match self {
+            Elevator::None(waiting) => waiting.push_back(bio.id),
+            Elevator::MqDeadline(elevator) => elevator.insert(now, bio, class),
+        }
+    }
+
+    /// Takes the request that goes next.
+    pub(crate) fn next(&mut self, now: Time) -> Option<RequestId> {
+        match self {
+            Elevator::None(waiting) => waiting.pop_front(),
+            Elevator::MqDeadline(elevator) => elevator.next(now),
+        }
+    }
+
+    /// A request of `class` that was taken has ended.
+    pub(crate) fn completed(&mut self, class: Class) {
+        if let Elevator::MqDeadline(elevator) = self {
+            elevator.completed(class);
+        }
+    }
+
+    /// When something may go that may not go now, if nothing enters or ends before.
+    pub(crate) fn next_event(&self, now: Time) -> Time {
+        match self {
+            Elevator::None(_) => Time::NEVER,
+            Elevator::MqDeadline(elevator) => elevator.next_event(now),
+        }
+    }
+}

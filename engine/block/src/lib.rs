@@ -1,0 +1,23 @@
+//! Block layer: what the operating system does with a request before the drive gets it.
+//!
+//! A request passes the limits of its flow, waits for a tag, then in the elevator, then for room in the drive. Named after Linux 6.18, with one
+//! hardware queue; written from its documentation and from what was seen of it. Decides and never acts: the caller says what has
+//! entered and completed and at which instant, and hands to the drive what [`Block::issue`] returns. Reads no clock. Must never know what
+//! a device does.
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod config;
+mod elevator;
+mod limits;
+mod system;
+mod tags;
+mod waits;
+
+pub use config::{Class, Config, Deadline, ElevatorConfig, FlowConfig, Limit};
+pub use elevator::deadline::MqDeadline;
+pub use system::{Bio, Block};
+pub use waits::{FlowWaits, Stage, Waited};

@@ -1,0 +1,81 @@
+//! What requests waited for, and how long.
+
+use flashlane_core::{Duration, Time};
+
+/// What a request waits for on its way to the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// Its flow's limit.
+    Limit,
+    /// A tag.
+    Tag,
+    /// Its turn in the elevator.
+    Elevator,
+    /// Room in the drive.
+    Driver,
+}
+
+impl Stage {
+    /// All, in the order in which a request meets them.
+    pub const ALL: [Stage; 4] = [Stage::Limit, Stage::Tag, Stage::Elevator, Stage::Driver];
+
+    /// `limit`, `tag`, `elevator` or `driver`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Stage::Limit => "limit",
+            Stage::Tag => "tag",
+            Stage::Elevator => "elevator",
+            Stage::Driver => "driver",
+        }
+    }
+}
+
+/// Requests that waited at a stage.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Waited {
+    /// How many.
+    pub requests: u64,
+    /// How long together, ns.
+    pub total_ns: u64,
+}
+
+/// The waits of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct FlowWaits {
+    /// Requests that went to the drive.
+    pub requests: u64,
+    /// By stage, in the order of [`Stage::ALL`].
+    pub stages: [Waited; 4],
+}
+
+/// The instants of a request on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    /// When it entered, and when it left the stages that it has passed.
+    pub(crate) since: Time,
+    /// How long it waited at each.
+    pub(crate) waited: [Duration; 4],
+}
+
+impl Way {
+    pub(crate) fn from(now: Time) -> Way {
+        Way { since: now, waited: [Duration::ZERO; 4] }
+    }
+
+    /// It leaves `stage`.
+    pub(crate) fn leave(&mut self, stage: Stage, now: Time) {
+        self.waited[stage as usize] = now.since(self.since);
+        self.since = now;
+    }
+}
+
+impl FlowWaits {
+    /// Counts a request that goes to the drive.
+    pub(crate) fn count(&mut self, way: &Way) {
+        self.requests += 1;
+        for (stage, waited) in self.stages.iter_mut().zip(way.waited) {
+            stage.requests += u64::from(waited > Duration::ZERO);
+            stage.total_ns += waited.ns();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The part of `summary.json` on the operating system's block layer: what the requests of each flow waited for, and how long.
+
+use flashlane_block::{FlowWaits, Stage};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The least share of requests that wait in the elevator for their order to matter.
+const ORDERED: f64 = 0.01;
+
+/// What requests waited for in the block layer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BlockStats {
+    /// Each flow, in the order of the scenario.
+    pub flows: Vec<BlockFlowStats>,
+}
+
+/// What the requests of a flow waited for, warm-up included.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BlockFlowStats {
+    /// Its name.
+    pub name: String,
+    /// Requests that went to the drive.
+    pub requests: u64,
+    /// Those that waited for the flow's limit.
+    pub limit: WaitStats,
+    /// Those that waited for a tag.
+    pub tag: WaitStats,
+    /// Those that waited in the elevator.
+    pub elevator: WaitStats,
+    /// Those that had left the elevator and waited for room in the drive.
+    pub driver: WaitStats,
+}
+
+/// Requests that waited.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitStats {
+    /// How many.
+    pub requests: u64,
+    /// How long each waited on average, ns; 0 if none did.
+    pub mean_ns: f64,
+}
+
+impl BlockStats {
+    /// Those of flows of these names.
+    pub fn new<'a>(names: impl Iterator<Item = &'a str>, waits: &[FlowWaits]) -> BlockStats {
+        let flow = |(name, waits): (&str, &FlowWaits)| {
+            let at = |stage: Stage| {
+                let waited = waits.stages[stage as usize];
+                let mean_ns = if waited.requests == 0 { 0.0 } else { waited.total_ns as f64 / waited.requests as f64 };
+                WaitStats { requests: waited.requests, mean_ns }
+            };
+            BlockFlowStats {
+                name: name.to_owned(),
+                requests: waits.requests,
+                limit: at(Stage::Limit),
+                tag: at(Stage::Tag),
+                elevator: at(Stage::Elevator),
+                driver: at(Stage::Driver),
+            }
+        };
+        BlockStats { flows: names.zip(waits).map(flow).collect() }
+    }
+
+    /// Whether so few requests waited in the elevator that their order could not matter.
+    pub fn had_nothing_to_order(&self) -> bool {
+        let sum = |of: fn(&BlockFlowStats) -> u64| self.flows.iter().map(of).sum::<u64>();
+        sum(|flow| flow.elevator.requests) as f64 <= ORDERED * sum(|flow| flow.requests) as f64
+    }
+}
+
+impl BlockFlowStats {
+    /// The stages, by name.
+    pub(super) fn stages(&self) -> [(&'static str, WaitStats); 4] {
+        [("limit", self.limit), ("tag", self.tag), ("elevator", self.elevator), ("driver", self.driver)]
+    }
+}

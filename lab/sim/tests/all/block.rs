@@ -1,0 +1,91 @@
+//! Runs below the operating system's block layer, audited.
+
+use flashlane_report::results::{SchedulerResult, WaitStats};
+use flashlane_scenario::Scenario;
+use flashlane_sim::{Options, compare};
+
+/// Runs a scenario, audited.
+fn runs(text: &str) -> Vec<SchedulerResult> {
+    let scenario = Scenario::parse("block.toml", text.to_owned()).expect("a scenario");
+    let options = Options { audit: true, rows: None, activity: false, progress: None };
+    compare(&scenario, &options).unwrap_or_else(|error| panic!("{error}\n{text}")).summary.schedulers
+}
+
+/// A small reader beside a writer that keeps much in flight.
+fn two(block: &str, flows: &str) -> String {
+    format!(
+        "schedulers = [\"fcfs\", \"read-first-suspend\"]\ndevice = \"flin-isca18\"\n[run]\nalone = false\n{block}\n{flows}\n\
+         [[flow]]\nname = \"reader\"\nsynthetic = {{ requests = 400, arrivals = \"closed-loop\", depth = 4, size = {{ constant = 4096 }} }}\n\
+         [[flow]]\nname = \"writer\"\nsynthetic = {{ requests = 1500, read_ratio = 0.0, arrivals = \"closed-loop\", depth = 96, size = {{ constant = 16384 }} }}\n"
+    )
+}
+
+fn without_block(mut runs: Vec<SchedulerResult>) -> Vec<SchedulerResult> {
+    runs.iter_mut().for_each(|run| run.block = None);
+    runs
+}
+
+#[test]
+fn a_depth_that_is_never_reached_changes_nothing() {
+    let plain = runs(&two("", ""));
+    let below = runs(&two("[block]\ndepth = 1023", ""));
+    for run in &below {
+        let flows = &run.block.as_ref().expect("a block layer").flows;
+        let none = WaitStats { requests: 0, mean_ns: 0.0 };
+        assert!(flows.iter().all(|flow| [flow.limit, flow.tag, flow.elevator, flow.driver] == [none; 4]), "{flows:?}");
+        assert_eq!(flows.iter().map(|flow| flow.requests).collect::<Vec<_>>(), [400, 1_500]);
+    }
+    assert_eq!(without_block(below), plain);
+}
+
+/// A reader's mean behind a drive that puts reads first: few tags keep its requests from the drive.
+#[test]
+fn few_tags_undo_what_the_drives_scheduler_gains() {
+    let reads = |block: &str| {
+        let made = runs(&two(block, ""));
+        made[1].flows[0].figures.read.as_ref().expect("reads").mean_ns
+    };
+    let [deep, shallow] = ["[block]\ndepth = 1023", "[block]\ndepth = 16"].map(reads);
+    assert!(shallow > 3.0 * deep, "16 tags: {shallow} ns, 1023: {deep} ns");
+}
+
+#[test]
+fn a_limit_of_bytes_is_kept() {
+    let made = runs(&two("[block]", "[block.flow.writer]\nwrite_bps = 20_000_000"));
+    let writer = &made[0].flows[1].figures;
+    let seconds = writer.last_completion_ns as f64 / 1e9;
+    let rate = 1_500.0 * 16_384.0 / seconds;
+    // The first slice goes at once, and the last is not full.
+    assert!((18e6..=22.5e6).contains(&rate), "{rate} bytes a second");
+    let block = &made[0].block.as_ref().expect("a block layer").flows;
+    assert!(block[1].limit.requests > 1_000 && block[0].limit.requests == 0, "{block:?}");
+}
+
+/// Under an elevator the reader of the higher class waits little, and of all that waited somebody is told.
+#[test]
+fn classes_and_elevator_say_who_waited() {
+    let block = "[block]\nelevator = \"mq-deadline\"\ndepth = 8";
+    let class = |class: &str| {
+        let made = runs(&two(block, &format!("[block.flow.reader]\nclass = \"{class}\"")));
+        let waits = made[0].block.as_ref().expect("a block layer").flows.clone();
+        assert!(waits[1].tag.requests > 0 && waits[1].elevator.requests > 0, "{waits:?}");
+        made[0].flows[0].figures.read.as_ref().expect("reads").mean_ns
+    };
+    let [first, last] = ["real-time", "idle"].map(class);
+    assert!(last > 2.0 * first, "real time {first} ns, idle {last} ns");
+}
+
+/// Trims, flushes and FUA pass; requests are neither lost nor served twice (the auditor), with one in the drive at a time.
+#[test]
+fn all_kinds_pass_one_at_a_time() {
+    for elevator in ["none", "mq-deadline"] {
+        let text = format!(
+            "scheduler = \"fcfs\"\ndevice = \"modern-tlc\"\n[block]\nelevator = \"{elevator}\"\ndepth = 1\nnr_requests = 3\n\
+             [[flow]]\nsynthetic = {{ requests = 600, read_ratio = 0.3, trim_ratio = 0.2, flush_every_writes = 5, fua_ratio = 0.3, arrivals = \"closed-loop\", depth = 20 }}\n\
+             [block.flow.flow0]\nwrite_iops = 4000\n"
+        );
+        let made = runs(&text);
+        let total = &made[0].total;
+        assert_eq!((total.issued, total.completed), (total.completed, total.issued), "{elevator}");
+    }
+}
