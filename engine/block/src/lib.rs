@@ -15,6 +15,8 @@ mod elevator;
 mod limits;
 mod system;
 mod tags;
+#[cfg(test)]
+mod swarm_tests;
 mod waits;
 
 pub use config::{Class, Config, Deadline, ElevatorConfig, FlowConfig, Limit};

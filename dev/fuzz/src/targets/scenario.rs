@@ -17,7 +17,10 @@ pub const TARGET: Target = Target {
                       window_ns = \"adaptive\"\npredictor = \"at-issue\"\nread_hits = false\nmax_spin_ns = 5000\nnice = -5\n\
                       min_slice_ns = 100_000\n[[host.background]]\nwork = \"io\"\nthreads = 2\nsection_ns = 9_000\ndevice_ns = 50_000\n\
                       [[host.background]]\nwork = \"cpu\"\nnice = 3\n[[flow]]\nsynthetic = { arrivals = \"closed-loop\", requests = 5 }\n";
-        vec![TEMPLATE.into(), small.into(), synthetic.into(), hosted.into()]
+        let blocked = "scheduler = \"fcfs\"\ndevice = \"unit-cycle\"\n[block]\nelevator = \"mq-deadline\"\ndepth = 2\nnr_requests = 3\n\
+                       time_scale = 10\nfifo_batch = 2\nwrites_starved = 1\nread_expire = 5\n[block.flow.a]\nclass = \"idle\"\nread_iops = 50\n\
+                       write_bps = 100_000\n[[flow]]\nname = \"a\"\nsynthetic = { arrivals = \"closed-loop\", depth = 6, requests = 9 }\n";
+        vec![TEMPLATE.into(), small.into(), synthetic.into(), hosted.into(), blocked.into()]
     },
     words: &[
         "[device]",
@@ -30,6 +33,8 @@ pub const TARGET: Target = Target {
         "\"slice\"",
         "[device.gc]",
         "[host]",
+        "[block]",
+        "[block.flow.a]",
         "[[host.background]]",
         "\"adaptive\"",
     ],

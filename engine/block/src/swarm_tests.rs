@@ -1,0 +1,133 @@
+//! Random scenes: every request goes to the drive once and never early, and never are there more in the drive than its depth, nor with a tag than there
+//! are tags, nor more of a flow in a slice than its limit allows.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use flashlane_core::{Duration, FlowId, Op, RequestId, Time};
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+
+use crate::config::direction;
+use crate::{Bio, Block, Class, Config, Deadline, ElevatorConfig, FlowConfig, Limit};
+
+const SLICE: Duration = Duration::from_us(100_000);
+const SCENES: u64 = 2_000;
+
+fn draw(rng: &mut Pcg64Mcg, below: u64) -> u64 {
+    rng.next_u64() % below
+}
+
+fn config(rng: &mut Pcg64Mcg) -> Config {
+    let ms = |ms: u64| Duration::from_us(ms * 1_000);
+    let elevator = match draw(rng, 2) {
+        0 => ElevatorConfig::None,
+        _ => ElevatorConfig::MqDeadline(Deadline {
+            read_expire: ms(1 + draw(rng, 50)),
+            write_expire: ms(1 + draw(rng, 500)),
+            fifo_batch: 1 + draw(rng, 8) as u32,
+            writes_starved: draw(rng, 4) as u32,
+            prio_aging_expire: ms(1 + draw(rng, 300)),
+            jiffy: ms(4),
+        }),
+    };
+    let depth = 1 + draw(rng, 6) as u32;
+    let limit = |rng: &mut Pcg64Mcg| Limit {
+        iops: (draw(rng, 3) == 0).then(|| 5 + draw(rng, 200)),
+        bps: (draw(rng, 3) == 0).then(|| 50_000 + draw(rng, 2_000_000)),
+    };
+    let flows = (0..1 + draw(rng, 4))
+        .map(|_| FlowConfig {
+            class: [Class::RealTime, Class::BestEffort, Class::Idle][draw(rng, 3) as usize],
+            limits: [limit(rng), limit(rng)],
+        })
+        .collect();
+    Config { tags: 1 + draw(rng, 10) as u32, elevator, depth, slice: SLICE, flows }
+}
+
+/// What has been asked, and what became of it.
+struct Scene {
+    asked: BTreeMap<u64, (Time, Bio)>,
+    issued: Vec<(Time, Bio)>,
+    in_drive: VecDeque<(Time, RequestId)>,
+}
+
+/// Plays requests at random instants on a drive that takes a while for each; returns all that was issued, in order.
+fn play(rng: &mut Pcg64Mcg, config: &Config) -> Scene {
+    let mut block = Block::new(config);
+    let mut arrivals: Vec<u64> = (0..60).map(|_| draw(rng, 400) * 1_000_000).collect();
+    arrivals.sort_unstable();
+    let mut arrivals: VecDeque<Time> = arrivals.into_iter().map(Time::from_ns).collect();
+    let mut scene = Scene { asked: BTreeMap::new(), issued: Vec::new(), in_drive: VecDeque::new() };
+    let mut now = Time::ZERO;
+    loop {
+        let completes = scene.in_drive.iter().map(|&(at, _)| at).min().unwrap_or(Time::NEVER);
+        let next = completes.min(block.next_event(now)).min(arrivals.front().copied().unwrap_or(Time::NEVER));
+        if next == Time::NEVER {
+            return scene;
+        }
+        assert!(next >= now, "time goes back from {now} to {next}");
+        now = next;
+        while let Some(at) = scene.in_drive.iter().position(|&(at, _)| at <= now) {
+            let (_, id) = scene.in_drive.remove(at).expect("it is there");
+            block.completed(now, id);
+        }
+        block.advance(now);
+        while arrivals.pop_front_if(|at| *at <= now).is_some() {
+            let id = RequestId(scene.asked.len() as u64);
+            let op = [Op::Read, Op::Write, Op::Trim, Op::Flush][draw(rng, 4) as usize];
+            let flow = FlowId(draw(rng, config.flows.len() as u64) as u16);
+            let bio = Bio { id, flow, op, offset: draw(rng, 64) * 4_096, bytes: 512 * (1 + draw(rng, 64)) };
+            scene.asked.insert(id.0, (now, bio));
+            block.enter(now, bio);
+        }
+        while let Some(id) = block.issue(now) {
+            let (arrived, bio) = scene.asked[&id.0];
+            assert!(arrived <= now, "issued before it came");
+            scene.issued.push((now, bio));
+            scene.in_drive.push_back((now + Duration::from_us(1 + draw(rng, 20_000)), id));
+            assert!(scene.in_drive.len() <= config.depth.min(config.tags) as usize, "more in the drive than fit");
+        }
+    }
+}
+
+/// From when a flow's first request came to when its last went no more goes than the limit allows in that time and three slices more, one of them begun and one
+/// kept; and one request, which may be larger than a slice's worth.
+fn keeps_limits(config: &Config, scene: &Scene) {
+    for (number, flow) in config.flows.iter().enumerate() {
+        for way in 0..2 {
+            let Limit { iops, bps } = flow.limits[way];
+            let counted = |bio: &&(Time, Bio)| {
+                bio.1.flow.index() == number && direction(bio.1.op) == way && bio.1.op != Op::Flush
+            };
+            let gone: Vec<&(Time, Bio)> = scene.issued.iter().filter(counted).collect();
+            let (first, last) = match (gone.first(), gone.last()) {
+                (Some(first), Some(last)) => (scene.asked[&first.1.id.0].0, last.0),
+                _ => continue,
+            };
+            let seconds = (last.since(first).ns() + 3 * SLICE.ns()) as u128;
+            if let Some(iops) = iops {
+                let most = u128::from(iops) * seconds / 1_000_000_000 + 1;
+                assert!(gone.len() as u128 <= most, "{} requests, at most {most}", gone.len());
+            }
+            if let Some(bps) = bps {
+                let bytes: u64 = gone.iter().map(|(_, bio)| if bio.op == Op::Trim { 512 } else { bio.bytes }).sum();
+                let most = u128::from(bps) * seconds / 1_000_000_000 + 32_768;
+                assert!(u128::from(bytes) <= most, "{bytes} bytes, at most {most}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_request_goes_once_within_depth_tags_and_limits() {
+    for seed in 0..SCENES {
+        let rng = &mut Pcg64Mcg::new(u128::from(seed) << 64 | 0xb10c);
+        let config = config(rng);
+        let scene = play(rng, &config);
+        let mut ids: Vec<u64> = scene.issued.iter().map(|(_, bio)| bio.id.0).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, (0..60).collect::<Vec<_>>(), "seed {seed}: each once; {config:?}");
+        keeps_limits(&config, &scene);
+    }
+}
