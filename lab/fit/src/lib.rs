@@ -15,7 +15,7 @@
 //! play         a device under a load, through the library
 //! model        a device of given values under the loads of points
 //! write_loads  a modelled drive under the jobs that write
-//! simplex      the least of a function
+//! least_squares  the numbers with which differences are least
 //! search       the values that fit
 //! mixed        how programs are paused for reads beside writes
 //! writes       the values of writes that fit, and their rows
@@ -34,6 +34,7 @@ mod doubts;
 mod error;
 mod fio;
 mod jobs;
+mod least_squares;
 mod mixed;
 mod model;
 mod page;
@@ -42,7 +43,7 @@ mod point;
 mod probe;
 mod read;
 mod search;
-mod simplex;
+
 mod smart;
 pub mod table;
 mod write_jobs;

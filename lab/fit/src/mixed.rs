@@ -6,9 +6,9 @@ use flashlane_outputs::shown;
 use rayon::prelude::*;
 
 use crate::error::FitError;
+use crate::least_squares::least;
 use crate::point::{Figures, Point};
 use crate::search;
-use crate::simplex::least;
 use crate::write_loads::Drive;
 
 /// Rates beyond this share of the steady one are not compared: requests wait for space, the longer the nearer the rate is, and the steady rate is not known so well.
@@ -16,7 +16,7 @@ const BELOW_STEADY: f64 = 0.8;
 /// Of more rates than these the lowest and the highest are fitted to, and those between judge; of fewer the lowest alone is fitted to.
 const FEWEST: usize = 2;
 /// Evaluations of how programs are paused.
-const EVALUATIONS: usize = 24;
+const EVALUATIONS: usize = 14;
 /// Times of a pause that are tried, us, and parts of a program.
 const PAUSES_US: std::ops::RangeInclusive<f64> = 1.0..=600.0;
 const PARTS: std::ops::RangeInclusive<f64> = 1.0..=100.0;
@@ -121,21 +121,22 @@ pub fn fit(
     least(&start, 0.5, EVALUATIONS, |at| {
         let pauses = Pauses { suspend_us: at[0].exp(), parts: at[1].exp().round() };
         if !PAUSES_US.contains(&pauses.suspend_us) || !PARTS.contains(&pauses.parts) {
-            return f64::INFINITY;
+            return None;
         }
         let figures = drive(pauses).and_then(|drive| run(&drive, &jobs, steady, requests));
         match figures {
             Ok(figures) => {
                 let reads: Vec<Figures> = figures.into_iter().map(|[reads, _]| reads).collect();
-                let error = search::error(&points, &reads);
+                let differences = search::differences(&points, &reads);
+                let error = search::error(&differences);
                 if best.is_none_or(|(_, least)| error < least) {
                     best = Some((pauses, error));
                 }
-                error
+                Some(differences)
             }
             Err(error) => {
                 failed = Some(error);
-                f64::INFINITY
+                None
             }
         }
     });

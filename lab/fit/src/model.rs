@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use flashlane_report::metrics::Bucket;
 use flashlane_report::results::{FlowStats, ResponseStats};
-use flashlane_scenario::{Device, Limit, PRESETS, Preset, Superblock, Word};
+use flashlane_scenario::{Device, DriveState, Limit, PRESETS, Preset, Superblock, Word};
 
 use crate::error::FitError;
 use crate::fio::RANKS;
@@ -30,11 +30,40 @@ pub struct Values {
     pub link_gb_s: f64,
 }
 
+/// How data lies before the first request, as far as reads tell it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Laid {
+    /// Written once, in order: what is read together lies together.
+    Filled,
+    /// Overwritten at random: between pages that are read together lie such as are no longer valid.
+    Steady,
+}
+
+impl Laid {
+    /// The value of `precondition.state`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Laid::Filled => "filled",
+            Laid::Steady => "steady",
+        }
+    }
+
+    /// The other.
+    pub fn other(self) -> Laid {
+        match self {
+            Laid::Filled => Laid::Steady,
+            Laid::Steady => Laid::Filled,
+        }
+    }
+}
+
 /// A preset whose values are changed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Base {
     /// Its name.
     pub preset: &'static str,
+    /// How its data lies.
+    pub laid: Laid,
     /// Keys of writes, over those of the values.
     pub writes: Vec<(&'static str, String)>,
     device: Device,
@@ -51,7 +80,10 @@ impl Base {
             let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
             FitError::Input(format!("--preset {name}: no such device; there are {}{near}", names.join(", ")))
         })?;
-        Ok(Base { preset: preset.name, writes: Vec::new(), device: preset.device() })
+        let device = preset.device();
+        let is_filled = device.precondition.state.is_some_and(|Word(state)| state == DriveState::Filled);
+        let laid = if is_filled { Laid::Filled } else { Laid::Steady };
+        Ok(Base { preset: preset.name, laid, writes: Vec::new(), device })
     }
 
     /// What the preset has.
@@ -115,6 +147,10 @@ impl Base {
         // A write-back buffer holds the pages of a wordline of each plane.
         if let Some(pages) = buffer.pages.filter(|&pages| pages > 0 && new > old) {
             keys.push(("buffer.pages", (u64::from(pages) * u64::from(new)).div_ceil(u64::from(old)).to_string()));
+        }
+        keys.push(("precondition.state", format!("\"{}\"", self.laid.word())));
+        if self.laid == Laid::Filled && self.device.precondition.fill_percent.is_none() {
+            keys.push(("precondition.fill_percent", "100.0".into()));
         }
         // Writes decide anew what follows from the chips.
         if !self.writes.is_empty() {
