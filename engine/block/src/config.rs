@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use flashlane_core::{Duration, Op};
+use flashlane_core::Duration;
 
 /// A block layer before one drive.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -83,9 +83,4 @@ pub struct Limit {
     pub iops: Option<u64>,
     /// Bytes a second.
     pub bps: Option<u64>,
-}
-
-/// The place of a request's direction in pairs: reads 0, all else 1.
-pub(crate) fn direction(op: Op) -> usize {
-    usize::from(op != Op::Read)
 }

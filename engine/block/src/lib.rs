@@ -10,16 +10,18 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod bio;
 mod config;
 mod elevator;
 mod limits;
-mod system;
-mod tags;
 #[cfg(test)]
 mod swarm_tests;
+mod system;
+mod tags;
 mod waits;
 
+pub use bio::Bio;
 pub use config::{Class, Config, Deadline, ElevatorConfig, FlowConfig, Limit};
 pub use elevator::deadline::MqDeadline;
-pub use system::{Bio, Block};
+pub use system::Block;
 pub use waits::{FlowWaits, Stage, Waited};

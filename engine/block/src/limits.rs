@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use flashlane_core::{Duration, Op, Time};
 
-use crate::config::{Config, Limit, direction};
-use crate::system::Bio;
+use crate::bio::Bio;
+use crate::config::{Config, Limit};
 
 /// Bytes that a trim counts as: it has no data.
 const TRIM_BYTES: u64 = 512;
@@ -55,7 +55,7 @@ impl Limits {
 
     /// Whether `bio` may go now; if not, it waits here.
     pub(crate) fn pass(&mut self, now: Time, bio: Bio) -> Option<Bio> {
-        let lane = &mut self.lanes[bio.flow.index()][direction(bio.op)];
+        let lane = &mut self.lanes[bio.flow.index()][bio.direction()];
         if bio.op == Op::Flush || lane.limit == Limit::default() {
             return Some(bio);
         }

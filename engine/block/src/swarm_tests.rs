@@ -8,7 +8,6 @@ use flashlane_core::{Duration, FlowId, Op, RequestId, Time};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-use crate::config::direction;
 use crate::{Bio, Block, Class, Config, Deadline, ElevatorConfig, FlowConfig, Limit};
 
 const SLICE: Duration = Duration::from_us(100_000);
@@ -97,9 +96,8 @@ fn keeps_limits(config: &Config, scene: &Scene) {
     for (number, flow) in config.flows.iter().enumerate() {
         for way in 0..2 {
             let Limit { iops, bps } = flow.limits[way];
-            let counted = |bio: &&(Time, Bio)| {
-                bio.1.flow.index() == number && direction(bio.1.op) == way && bio.1.op != Op::Flush
-            };
+            let counted =
+                |bio: &&(Time, Bio)| bio.1.flow.index() == number && bio.1.direction() == way && bio.1.op != Op::Flush;
             let gone: Vec<&(Time, Bio)> = scene.issued.iter().filter(counted).collect();
             let (first, last) = match (gone.first(), gone.last()) {
                 (Some(first), Some(last)) => (scene.asked[&first.1.id.0].0, last.0),

@@ -7,28 +7,14 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::{FlowId, Op, RequestId, Sequence, Time};
+use flashlane_core::{Op, RequestId, Sequence, Time};
 
+use crate::bio::Bio;
 use crate::config::{Class, Config};
 use crate::elevator::Elevator;
 use crate::limits::Limits;
 use crate::tags::Tags;
 use crate::waits::{FlowWaits, Stage, Way};
-
-/// A request of a flow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Bio {
-    /// Its number; later ones have greater numbers.
-    pub id: RequestId,
-    /// Its flow.
-    pub flow: FlowId,
-    /// What it asks.
-    pub op: Op,
-    /// The address of its first byte in the drive.
-    pub offset: u64,
-    /// Its length.
-    pub bytes: u64,
-}
 
 /// The block layer before one drive.
 #[derive(Debug)]
@@ -95,7 +81,11 @@ impl Block {
 
     /// The next instant at which something may go on by itself.
     pub fn next_event(&self, now: Time) -> Time {
-        let ages = if self.in_drive < self.depth && self.ahead.is_none() { self.elevator.next_event(now) } else { Time::NEVER };
+        let ages = if self.in_drive < self.depth && self.ahead.is_none() {
+            self.elevator.next_event(now)
+        } else {
+            Time::NEVER
+        };
         self.limits.next_event().min(ages)
     }
 

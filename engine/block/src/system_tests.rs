@@ -1,6 +1,8 @@
+//! The way of a request through the block layer, in scenes worked out by hand.
+
 use alloc::vec::Vec;
 
-use flashlane_core::Duration;
+use flashlane_core::{Duration, FlowId};
 
 use super::*;
 use crate::config::{Deadline, ElevatorConfig, FlowConfig, Limit};
@@ -44,7 +46,10 @@ fn without_an_elevator_all_goes_as_it_comes_to_the_depth() {
     block.completed(Time::from_ns(7 * US), RequestId(1));
     assert_eq!(issued(&mut block, 7), [2]);
     let waits = block.waits()[0];
-    assert_eq!((waits.requests, waits.stages[Stage::Tag as usize]), (3, crate::Waited { requests: 1, total_ns: 7 * US }));
+    assert_eq!(
+        (waits.requests, waits.stages[Stage::Tag as usize]),
+        (3, crate::Waited { requests: 1, total_ns: 7 * US })
+    );
 }
 
 /// With room for one in the drive, the second has left the elevator before the third comes, which would go before it.
@@ -61,7 +66,11 @@ fn one_request_has_left_the_elevator_before_the_drive_has_room() {
     assert_eq!(issued(&mut block, 9), [2]);
     let stages = block.waits()[0].stages;
     assert_eq!(stages[Stage::Driver as usize], crate::Waited { requests: 2, total_ns: 9 * US }, "to 5 us, and 9 us");
-    assert_eq!(stages[Stage::Elevator as usize], crate::Waited { requests: 1, total_ns: 4 * US }, "the read, from 1 us to 5 us");
+    assert_eq!(
+        stages[Stage::Elevator as usize],
+        crate::Waited { requests: 1, total_ns: 4 * US },
+        "the read, from 1 us to 5 us"
+    );
 }
 
 #[test]

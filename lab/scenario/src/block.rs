@@ -169,7 +169,10 @@ impl Block {
             let legal = format!("no flow has this name; flows: {}", names.join(", "));
             return Err(KeyError::new(format!("block.flow.{unknown}"), "", legal));
         }
-        names.iter().map(|name| self.flow.get(*name).map_or(Ok(FlowConfig::default()), |flow| flow.config(name, elevator))).collect()
+        names
+            .iter()
+            .map(|name| self.flow.get(*name).map_or(Ok(FlowConfig::default()), |flow| flow.config(name, elevator)))
+            .collect()
     }
 }
 

@@ -15,11 +15,11 @@ use serde::Serialize;
 
 use super::Scenario;
 use super::base::Base;
+use super::block::Block;
 use super::device::Device;
 use super::document::Run;
 use super::error::KeyError;
 use super::flow::ByteRange;
-use super::block::Block;
 use super::host::Host;
 use super::resolve::{self, FlowSource};
 use super::scheduler::SchedulerChoice;

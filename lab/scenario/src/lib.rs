@@ -76,6 +76,7 @@ use std::sync::Arc;
 
 pub use assign::Given;
 pub use base::{Fitted, device_file, is_device_file};
+pub use block::{Block, BlockFlow, ClassWord, ElevatorWord};
 pub use changes::{Change, RecordedChange, RecordedFile, Recording};
 pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Precondition};
 pub use docs::{reference, schema};
@@ -83,7 +84,6 @@ pub use document::{Document, Hold, ResponseFrom, Run};
 pub use error::{ScenarioError, nearest};
 pub use flow::{ByteRange, Flow, Range, RangeWord};
 pub use hash::hash_of;
-pub use block::{Block, BlockFlow, ClassWord, ElevatorWord};
 pub use host::{BackgroundKeys, CompletionWord, Host, PredictorWord, WindowKey, WorkWord};
 pub use preset::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
 pub use resolve::{FlowPlan, FlowSource};
@@ -402,7 +402,11 @@ impl Scenario {
     pub fn block(&self, config: &Config) -> Result<Option<flashlane_block::Config>, ScenarioError> {
         let Some(block) = &self.document.block else { return Ok(None) };
         if self.document.host.is_some() {
-            return Err(self.key_error("block", "", "must not be there with [host]: threads ask the device themselves"));
+            return Err(self.key_error(
+                "block",
+                "",
+                "must not be there with [host]: threads ask the device themselves",
+            ));
         }
         let flows = self.flows(config)?;
         let names: Vec<&str> = flows.iter().map(|flow| flow.name.as_str()).collect();

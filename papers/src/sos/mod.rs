@@ -19,6 +19,10 @@ pub const PAPER: Paper = Paper {
     groups: &[
         Group { experiments: &["E1", "E2"], about: "the two shares of writes under HOS", run: systems::shares },
         Group { experiments: &["E4", "E5"], about: "HOS, QSL, WHM and SOS, five settings", run: systems::all },
-        Group { experiments: &["E6"], about: "two flows of different priorities under HOS and SOS", run: priorities::all },
+        Group {
+            experiments: &["E6"],
+            about: "two flows of different priorities under HOS and SOS",
+            run: priorities::all,
+        },
     ],
 };

@@ -58,7 +58,11 @@ const ALLOWED: &[AllowedDependencies] = &[
     AllowedDependencies { krate: CEILING, ours: &[CORE, SSD], foreign: Foreign::Only(&["rayon"]) },
     AllowedDependencies { krate: OUTPUTS, ours: &[], foreign: Foreign::Any },
     AllowedDependencies { krate: TRACE, ours: &[CORE, OUTPUTS], foreign: Foreign::Any },
-    AllowedDependencies { krate: SCENARIO, ours: &[CORE, SCHED, SSD, HOST, BLOCK, OUTPUTS, TRACE], foreign: Foreign::Any },
+    AllowedDependencies {
+        krate: SCENARIO,
+        ours: &[CORE, SCHED, SSD, HOST, BLOCK, OUTPUTS, TRACE],
+        foreign: Foreign::Any,
+    },
     AllowedDependencies { krate: REPORT, ours: &[CORE, SSD, HOST, BLOCK, OUTPUTS, TRACE], foreign: Foreign::Any },
     AllowedDependencies {
         krate: SIM,

@@ -8,8 +8,8 @@ use alloc::collections::{BTreeMap, VecDeque};
 
 use flashlane_core::{RequestId, Time};
 
-use crate::config::{Class, Deadline, direction};
-use crate::system::Bio;
+use crate::bio::Bio;
+use crate::config::{Class, Deadline};
 
 const CLASSES: [Class; 3] = [Class::RealTime, Class::BestEffort, Class::Idle];
 const READS: usize = 0;
@@ -77,7 +77,7 @@ impl MqDeadline {
     pub fn insert(&mut self, now: Time, bio: &Bio, class: Class) {
         let Queues { lanes, open } = &mut self.classes[class as usize];
         *open += 1;
-        let lane = &mut lanes[direction(bio.op)];
+        let lane = &mut lanes[bio.direction()];
         lane.oldest.push_back((bio.id, bio.offset, now));
         lane.sorted.insert((bio.offset, bio.id), ());
     }
@@ -110,7 +110,8 @@ impl MqDeadline {
     /// When the oldest request that a higher class holds back has aged.
     pub fn next_event(&self, now: Time) -> Time {
         let lower = self.classes[1..].iter().flat_map(|class| &class.lanes);
-        let ages = lower.filter_map(|lane| lane.oldest.front()).map(|oldest| oldest.2 + self.parameters.prio_aging_expire);
+        let ages =
+            lower.filter_map(|lane| lane.oldest.front()).map(|oldest| oldest.2 + self.parameters.prio_aging_expire);
         ages.filter(|&at| at > now).min().unwrap_or(Time::NEVER)
     }
 

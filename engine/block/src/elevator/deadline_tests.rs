@@ -1,3 +1,5 @@
+//! `mq-deadline` in scenes worked out by hand.
+
 use alloc::vec::Vec;
 
 use flashlane_core::{Duration, FlowId, Op};
@@ -54,7 +56,11 @@ fn order(parameters: Deadline, words: &str, at_ms: u64) -> Vec<&str> {
 fn batches_of_rising_addresses_reads_before_writes_up_to_a_bound() {
     let words = "w9 r5 r1 r7 w2 r3 r8 r6 r2 w4";
     let expected = ["r1", "r2", "r3", "r5", "r6", "r7", "w2", "w4", "w9", "r8"];
-    assert_eq!(order(parameters(), words, 1), expected, "two batches of three reads, then writes were passed over twice");
+    assert_eq!(
+        order(parameters(), words, 1),
+        expected,
+        "two batches of three reads, then writes were passed over twice"
+    );
     let batch = Deadline { fifo_batch: 1, ..parameters() };
     let expected = ["r1", "r2", "w2", "r3", "r5", "w4", "r6", "r7", "w9", "r8"];
     assert_eq!(order(batch, words, 1), expected, "a batch of one: every third is a write");
@@ -64,7 +70,11 @@ fn batches_of_rising_addresses_reads_before_writes_up_to_a_bound() {
 fn a_batch_begins_with_the_oldest_if_it_has_expired() {
     let words = "r9 r5 r1 w4";
     assert_eq!(order(parameters(), words, 499), ["r1", "r5", "r9", "w4"], "not expired");
-    assert_eq!(order(parameters(), words, 500), ["r9", "r5", "w4", "r1"], "expired, the oldest goes; then none follows");
+    assert_eq!(
+        order(parameters(), words, 500),
+        ["r9", "r5", "w4", "r1"],
+        "expired, the oldest goes; then none follows"
+    );
 }
 
 #[test]

@@ -2,26 +2,27 @@
 
 pub(crate) mod deadline;
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 use flashlane_core::{RequestId, Time};
 
+use crate::bio::Bio;
 use crate::config::{Class, ElevatorConfig};
-use crate::system::Bio;
 use deadline::MqDeadline;
 
 /// An elevator with what waits in it.
 #[derive(Debug)]
 pub(crate) enum Elevator {
     None(VecDeque<RequestId>),
-    MqDeadline(MqDeadline),
+    MqDeadline(Box<MqDeadline>),
 }
 
 impl Elevator {
     pub(crate) fn new(config: &ElevatorConfig) -> Elevator {
         match config {
             ElevatorConfig::None => Elevator::None(VecDeque::new()),
-            ElevatorConfig::MqDeadline(parameters) => Elevator::MqDeadline(MqDeadline::new(*parameters)),
+            ElevatorConfig::MqDeadline(parameters) => Elevator::MqDeadline(Box::new(MqDeadline::new(*parameters))),
         }
     }
 

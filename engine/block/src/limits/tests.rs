@@ -1,3 +1,5 @@
+//! Limits in scenes worked out by hand, and rates kept over seconds.
+
 use alloc::vec::Vec;
 
 use flashlane_core::{FlowId, Op, RequestId, Time};

@@ -24,7 +24,7 @@ pub(crate) const ENTRY: AnswerEntry = AnswerEntry {
         Param::switch(
             "fcfs_by_priority",
             0,
-            "whether a transaction of a flow with a higher priority goes before all of lower ones, read or write",
+            "whether a transaction of a flow with a higher priority goes before all of lower ones, read or write (D-SOS-17)",
         ),
     ],
     build: Build::Pick(&|v| Box::new(Fcfs::new(v.get("fcfs_widen") == 1, v.get("fcfs_by_priority") == 1))),

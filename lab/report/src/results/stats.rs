@@ -5,12 +5,12 @@ use flashlane_ssd::{EraseCounts, MappingTotals, Totals};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::block::BlockStats;
 use super::ceiling::{Ceiling, CeilingGap};
 use super::change::change;
 use super::decisions::Decisions;
 use super::estimation::EstimationStats;
 use super::flow_stats::*;
-use super::block::BlockStats;
 use super::host::HostStats;
 use super::paired::{PairStats, Paired, SlackStats};
 use super::slowdowns::{OverloadStats, SlowdownOverTime};

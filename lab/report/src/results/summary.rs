@@ -10,11 +10,11 @@ use super::flow_stats::{FlowStats, ResponseStats};
 use super::slowdowns::{OverloadStats, SlowdownOverTime};
 
 use super::attribution::Attribution;
+use super::block::BlockStats;
 use super::ceiling::{Ceiling, CeilingGap};
 use super::deciding::Deciding;
 use super::decisions::Decisions;
 use super::estimation::EstimationStats;
-use super::block::BlockStats;
 use super::host::HostStats;
 use super::paired::{PairStats, Paired, SlackStats, TouchedStats};
 use super::replications::Replications;

@@ -2,11 +2,11 @@
 //!
 //! Stacked sections, one row per scheduler in each, so that everything fits 120 columns. Made from the summary alone.
 
+use super::block::{BlockFlowStats, BlockStats};
 use super::ceiling_text;
 use super::estimation::EstimateStats;
 use super::flow_stats::ResponseStats;
 use super::format::{NONE, Sense, count, number, or_dash, relative, share, time};
-use super::block::{BlockFlowStats, BlockStats};
 use super::host::{HostStats, LatencyStats};
 use super::listed::{Listed, listed};
 use super::paired::{PairStats, SlackDistribution};
@@ -379,7 +379,9 @@ fn host(runs: &[SchedulerResult]) -> Listed<'_, (&SchedulerResult, &HostStats)> 
 
 /// The share of a flow's requests that waited at each stage, and how long those did on average.
 fn block(runs: &[SchedulerResult]) -> Listed<'_, (&SchedulerResult, &BlockFlowStats)> {
-    let flows = runs.iter().flat_map(|run| run.block.iter().flat_map(move |block| block.flows.iter().map(move |flow| (run, flow))));
+    let flows = runs
+        .iter()
+        .flat_map(|run| run.block.iter().flat_map(move |block| block.flows.iter().map(move |flow| (run, flow))));
     let list = listed(flows)
         .column("scheduler", |(run, _)| run.label())
         .column("flow", |(_, flow)| escaped(&flow.name).into_owned())

@@ -277,7 +277,8 @@ fn bad_block_layers() {
     for (text, expected) in BLOCKS {
         assert_eq!(complaint(&format!("device = \"cosmos-openssd\"\n{text}\n{FLOW}")), *expected, "{text}");
     }
-    let sata = "[device]\npreset = \"unit-cycle\"\n[device.front]\nprotocol = \"sata\"\ndepth = 32\n[block]\ndepth = 64\n";
+    let sata =
+        "[device]\npreset = \"unit-cycle\"\n[device.front]\nprotocol = \"sata\"\ndepth = 32\n[block]\ndepth = 64\n";
     let expected = "s.toml:7:9: block.depth = 64: must be at most device.front.depth, 32: the drive takes no more";
     assert_eq!(complaint(&format!("{sata}{FLOW}")), expected);
 }

@@ -181,7 +181,8 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         return Err(scenario.key_error("run.response_from", "\"entry\"", message).into());
     }
     if limits.response_from_entry && block.is_some() {
-        let message = "with a [block] section must be \"arrival\": requests wait in the block layer before they enter the queue";
+        let message =
+            "with a [block] section must be \"arrival\": requests wait in the block layer before they enter the queue";
         return Err(scenario.key_error("run.response_from", "\"entry\"", message).into());
     }
     let baseline = baseline(scenario, &schedulers)?;
