@@ -1,8 +1,9 @@
 //! Runs below the operating system's block layer, audited.
 
-use flashlane_report::results::{SchedulerResult, WaitStats};
+use flashlane_report::results::explain::history;
+use flashlane_report::results::{Decisions, SchedulerResult, WaitStats};
 use flashlane_scenario::Scenario;
-use flashlane_sim::{Options, compare};
+use flashlane_sim::{Options, compare, histories, slowest};
 
 /// Runs a scenario, audited.
 fn runs(text: &str) -> Vec<SchedulerResult> {
@@ -59,6 +60,19 @@ fn a_limit_of_bytes_is_kept() {
     assert!((18e6..=22.5e6).contains(&rate), "{rate} bytes a second");
     let block = &made[0].block.as_ref().expect("a block layer").flows;
     assert!(block[1].limit.requests > 1_000 && block[0].limit.requests == 0, "{block:?}");
+}
+
+/// Of a request that a limit held back `explain` says how long the device did not have it.
+#[test]
+fn explain_says_how_long_a_request_was_held_back() {
+    let text = two("[block]", "[block.flow.writer]\nwrite_iops = 100");
+    let scenario = Scenario::parse("block.toml", text.replace("requests = 1500", "requests = 40")).expect("a scenario");
+    let slowest = slowest(&scenario, 1).expect("a run");
+    let (found, _) = histories(&scenario, &slowest).expect("a run");
+    // Ten a slice of 100 ms: the last of 40 goes with the fourth slice.
+    assert_eq!(found[0].submitted_ns - found[0].arrival_ns, 300_000_000, "{found:?}");
+    let told = history(&found[0], "fcfs", &Decisions::default(), &["reader".into(), "writer".into()]);
+    assert!(told.contains("300.0 ms before the device got it"), "{told}");
 }
 
 /// Under an elevator the reader of the higher class waits little, and of all that waited somebody is told.

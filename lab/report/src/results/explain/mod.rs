@@ -38,6 +38,8 @@ pub struct RequestHistory {
     pub pages: u32,
     /// When it was created, ns.
     pub arrival_ns: u64,
+    /// When the device got it, ns: later where a block layer held it back.
+    pub submitted_ns: u64,
     /// When it entered the device, ns.
     pub admitted_ns: u64,
     /// When it was done, ns; `None` if it was not.
@@ -149,6 +151,7 @@ impl Explainer {
                 fua: false,
                 pages: 0,
                 arrival_ns: 0,
+                submitted_ns: 0,
                 admitted_ns: 0,
                 done_ns: None,
                 from_memory: 0,
@@ -190,7 +193,7 @@ impl Explainer {
                 if let Some(history) = self.histories.get_mut(&request.0) {
                     (history.flow, history.op, history.pages) = (flow, op, pages);
                     history.fua = fua && op == Op::Write;
-                    (history.arrival_ns, history.admitted_ns) = (arrival.ns(), arrival.ns());
+                    (history.arrival_ns, history.submitted_ns, history.admitted_ns) = (arrival.ns(), now, now);
                 }
             }
             Event::Admitted { request } => {

@@ -28,7 +28,12 @@ pub fn history(history: &RequestHistory, scheduler: &str, decisions: &Decisions,
         time(history.arrival_ns as f64),
         time((done - history.arrival_ns) as f64)
     );
-    let outside = history.admitted_ns - history.arrival_ns;
+    let above = history.submitted_ns - history.arrival_ns;
+    if above > 0 {
+        let _ =
+            writeln!(text, "  {} before the device got it (block layer, or a change of scheduler)", time(above as f64));
+    }
+    let outside = history.admitted_ns - history.submitted_ns;
     if outside > 0 {
         let _ = writeln!(
             text,
@@ -207,7 +212,10 @@ pub fn difference(one: (&RequestHistory, &str), other: (&RequestHistory, &str), 
 
 /// The parts of a request's time, along the transaction that ended last.
 fn parts(history: &RequestHistory, flows: &[String]) -> Vec<(String, u64)> {
-    let mut parts = vec![("outside the device".to_owned(), history.admitted_ns - history.arrival_ns)];
+    let mut parts = vec![
+        ("before the device got it".to_owned(), history.submitted_ns - history.arrival_ns),
+        ("outside the device".to_owned(), history.admitted_ns - history.submitted_ns),
+    ];
     let done = history.done_ns.unwrap_or(history.arrival_ns);
     let Some(step) = history.transactions.last() else {
         parts.push(("in memory".to_owned(), done - history.admitted_ns));
