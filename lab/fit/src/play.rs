@@ -76,6 +76,16 @@ pub fn bytes(scenario: &Scenario) -> Result<(u64, u64), String> {
     Ok((u64::from(config.ftl.logical_pages) * page, config.geometry.raw_bytes()))
 }
 
+/// Bytes that the write-back buffer of the drive of `scenario` holds.
+///
+/// # Errors
+/// A device that cannot be built.
+pub fn buffered_bytes(scenario: &Scenario) -> Result<u64, String> {
+    let config = scenario.device_config().map_err(|error| error.to_string())?;
+    let pages = config.buffer.filter(|buffer| buffer.write_back).map_or(0, |buffer| buffer.pages);
+    Ok(u64::from(pages) * u64::from(config.geometry.page_bytes))
+}
+
 /// Pages of the map that the free blocks of the drive of `scenario` hold between the two thresholds of collection.
 ///
 /// # Errors

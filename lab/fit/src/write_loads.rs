@@ -35,6 +35,8 @@ pub struct Drive {
     /// The drive for bursts, and how many times smaller that is.
     for_bursts: Scenario,
     scale_of_bursts: u64,
+    /// Bytes that its buffer holds, which is not smaller.
+    buffered: u64,
     /// Units of its map.
     units: f64,
     /// Units that its SLC cache holds.
@@ -56,7 +58,8 @@ impl Drive {
         let units = small(bytes as f64 / SMALL_BYTES as f64);
         let cached = play::cached_bytes(&scene)? / SMALL_BYTES as f64;
         let between = play::units_between_thresholds(&scene)?;
-        Ok(Drive { scene, for_bursts, scale_of_bursts, units, cached, between })
+        let buffered = play::buffered_bytes(&scene)?;
+        Ok(Drive { scene, for_bursts, scale_of_bursts, buffered, units, cached, between })
     }
 
     /// Runs flows on the drive in this state; the first `warm_up` requests of each are not measured.
@@ -85,13 +88,14 @@ impl Drive {
         writes(&result, "lone")
     }
 
-    /// Bytes a second of the parts of a burst that end at `ends`, which are bytes of the whole drive in ascending order.
+    /// Bytes a second of the parts of a burst that end at `ends`, which are bytes of the whole drive in ascending order. What fills the buffer is written before:
+    /// beside the smaller drive it would be of the size of a cache.
     ///
     /// # Errors
     /// A run that fails.
     pub fn burst(&self, ends: &[u64]) -> Result<Vec<f64>, String> {
         let until = |&end: &u64| -> Result<[f64; 2], String> {
-            let requests = (end / self.scale_of_bursts / BURST_BYTES).max(1);
+            let requests = ((end / self.scale_of_bursts + self.buffered) / BURST_BYTES).max(1);
             let keys = format!(
                 "read_ratio = 0, size = {{ constant = {BURST_BYTES} }}, align_bytes = {BURST_BYTES}, access = \"streaming\", \
                  arrivals = \"closed-loop\", depth = {BURST_DEPTH}, requests = {requests}"
@@ -100,8 +104,8 @@ impl Drive {
             let ns = of(&result, "burst")?.last_completion_ns;
             Ok([(requests * BURST_BYTES) as f64, ns as f64 / 1e9])
         };
-        let mut reached: Vec<[f64; 2]> = ends.par_iter().map(until).collect::<Result<_, _>>()?;
-        reached.insert(0, [0.0; 2]);
+        let ends = [&[0], ends].concat();
+        let reached: Vec<[f64; 2]> = ends.par_iter().map(until).collect::<Result<_, _>>()?;
         Ok(reached.windows(2).map(|pair| (pair[1][0] - pair[0][0]) / (pair[1][1] - pair[0][1])).collect())
     }
 
