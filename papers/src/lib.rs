@@ -25,7 +25,7 @@ pub mod stored;
 pub use flashlane_report::metrics::mean_and_ci95;
 pub use kept::{Counter, RunStats, falls_behind};
 pub use measurements::Measurements;
-pub use report::{PaperResult, render, schema, tables};
+pub use report::{PaperResult, medians, render, schema, tables};
 pub use runner::{Place, Runner, Settings};
 pub use setting::{ChosenSetting, Setting, Variant};
 
@@ -72,9 +72,9 @@ impl Paper {
         })
     }
 
-    /// Its experiments that are run, in order.
+    /// Its experiments that are run, in order, each once: some have several groups of runs.
     pub fn experiments(&self) -> Vec<&'static str> {
-        self.groups.iter().flat_map(|group| group.experiments).copied().collect()
+        distinct(self.groups.iter().flat_map(|group| group.experiments).copied())
     }
 
     /// Runs `experiments` (all, if none is named), as far as `place` does not have their runs, and evaluates their claims. `report` is
@@ -90,16 +90,10 @@ impl Paper {
         report: &dyn Fn(&str),
     ) -> Result<PaperResult, RunError> {
         let claims = self.claims();
-        let mut known: Vec<&str> = self.experiments();
-        known.extend(claims.claim.iter().map(|claim| claim.experiment.as_str()));
-        let mut distinct = Vec::new();
-        known.iter().for_each(|name| {
-            if !distinct.contains(name) {
-                distinct.push(*name)
-            }
-        });
-        if let Some(unknown) = experiments.iter().find(|name| !distinct.contains(&name.as_str())) {
-            let message = format!("experiment {unknown:?}: {} has {}", self.name, distinct.join(", "));
+        let claimed = claims.claim.iter().map(|claim| claim.experiment.as_str());
+        let known = distinct(self.experiments().into_iter().chain(claimed));
+        if let Some(unknown) = experiments.iter().find(|name| !known.contains(&name.as_str())) {
+            let message = format!("experiment {unknown:?}: {} has {}", self.name, known.join(", "));
             return Err(RunError::Input(message));
         }
         let chosen = |name: &str| experiments.is_empty() || experiments.iter().any(|e| e == name);
@@ -123,7 +117,7 @@ impl Paper {
             report(&format!("{}: {}", group.experiments.join(", "), group.about));
             figures.merge((group.run)(&runner)?);
         }
-        let names: Vec<&str> = distinct.into_iter().filter(|name| chosen(name)).collect();
+        let names: Vec<&str> = known.into_iter().filter(|name| chosen(name)).collect();
         if let Some(store) = place.store {
             store.sync()?;
         }
@@ -134,6 +128,17 @@ impl Paper {
     }
 }
 
+/// Each of `names` once, in their order.
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut distinct = Vec::new();
+    names.for_each(|name| {
+        if !distinct.contains(&name) {
+            distinct.push(name);
+        }
+    });
+    distinct
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,6 +147,9 @@ mod tests {
     fn every_experiment_has_claims_and_every_claim_an_experiment_or_a_reason() {
         for paper in PAPERS {
             let claims = paper.claims();
+            let mut names = paper.experiments();
+            names.sort_unstable();
+            assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{}: {names:?}", paper.name);
             for name in paper.experiments() {
                 assert!(claims.claim.iter().any(|claim| claim.experiment == name), "{}: {name}", paper.name);
             }

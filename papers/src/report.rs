@@ -153,6 +153,15 @@ fn count(claims: &[JudgedClaim]) -> String {
 
 /// Every figure: one table for each first name, a row for each last name, a column for each in between.
 pub fn tables(result: &PaperResult) -> String {
+    tables_of(result, false)
+}
+
+/// The same with one row for each table: the medians of its rows.
+pub fn medians(result: &PaperResult) -> String {
+    tables_of(result, true)
+}
+
+fn tables_of(result: &PaperResult, medians: bool) -> String {
     let mut names: Vec<&str> = Vec::new();
     result.table.iter().for_each(|(path, _)| {
         if !names.contains(&path[0].as_str()) {
@@ -177,17 +186,33 @@ pub fn tables(result: &PaperResult) -> String {
         table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
         table.set_header(std::iter::once(String::new()).chain(columns.iter().cloned()).collect::<Vec<_>>());
         table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+        let mut add = |head: String, cell: &dyn Fn(&String) -> String| {
+            table.add_row(std::iter::once(head).chain(columns.iter().map(cell)).collect::<Vec<_>>());
+        };
+        if medians {
+            let of =
+                |c: &String| of_name.iter().filter(|(path, _)| column(path) == *c).map(|(_, values)| *values).collect();
+            add(format!("median of {}", rows.len()), &|c| number(&[median(of(c))]));
+            rows.clear();
+        }
         for row in rows {
-            let cell = |c: &String| {
+            add(row.to_string(), &|c| {
                 let found = of_name.iter().find(|(path, _)| column(path) == *c && path[path.len() - 1] == row);
                 found.map_or_else(|| "-".to_string(), |(_, values)| number(values))
-            };
-            table.add_row(std::iter::once(row.to_string()).chain(columns.iter().map(cell)).collect::<Vec<_>>());
+            });
         }
         text.push_str(&format!("{name}\n"));
         push_lines(&mut text, &table);
     }
     text
+}
+
+/// The median of the means of figures.
+fn median(figures: Vec<&[f64]>) -> f64 {
+    let mut means: Vec<f64> = figures.into_iter().map(|values| mean_and_ci95(values).0).collect();
+    means.sort_by(f64::total_cmp);
+    let half = means.len() / 2;
+    if means.len().is_multiple_of(2) { (means[half - 1] + means[half]) / 2.0 } else { means[half] }
 }
 
 /// A figure's mean, with its interval if there are several seeds.

@@ -137,7 +137,9 @@ pub fn begin_report(path: &Path, dir: Option<&ResultsDir>, inputs: &Inputs, forc
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if !folder.is_none_or(Path::is_dir) || path.is_dir() {
         let shown = path.display();
-        return Err(Failure::Input(format!("--report {shown}: must be a file in a folder that exists, or in --out")));
+        let why =
+            if path.is_dir() { "is a folder; name a file in it" } else { "must be a file in a folder that exists" };
+        return Err(Failure::Input(format!("--report {shown}: {why}")));
     }
     let existing = if force {
         Existing::Replace

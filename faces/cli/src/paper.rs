@@ -38,12 +38,9 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     }
     let seeds = args.seeds.unwrap_or(if args.quick { 1 } else { paper.seeds });
     let (first_seed, traces) = (args.first_seed, args.traces.clone());
-    if paper.name == papers::real::REAL.name
-        && let Some(folder) = &traces
-    {
-        for why in papers::real::files(folder)?.left_out {
-            note(&format!("left out: {why}"));
-        }
+    let is_real = paper.name == papers::real::REAL.name;
+    if is_real {
+        papers::real::named(traces.as_deref())?.left_out.iter().for_each(|why| note(&format!("left out: {why}")));
     }
     let settings = Settings { quick: args.quick, seeds, first_seed, traces, setting, variant };
     if args.quick {
@@ -69,8 +66,16 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
     let picture = if is_cross { papers::cross::picture(&result).map_err(Failure::Fault)? } else { None };
     let written = store.map(|store| write(&store, &result, picture.as_deref()));
     let has_claims = !paper.claims().claim.is_empty();
-    let mut text = if args.tables || !has_claims { papers::tables(&result) } else { String::new() };
-    text.push_str(&papers::render(&result, WIDTH));
+    let head = papers::render(&result, WIDTH);
+    let text = if is_real && !args.tables {
+        format!("{head}{}--tables prints the figures of each trace.\n", papers::medians(&result))
+    } else if !has_claims {
+        format!("{head}{}", papers::tables(&result))
+    } else if args.tables {
+        papers::tables(&result) + &head
+    } else {
+        head
+    };
     // The claims are printed even if the results cannot be written: the runs may have taken hours.
     print(&text)?;
     Ok(written.transpose().map(drop)?)

@@ -1,7 +1,5 @@
 //! `flashlane sweep`: the runs of a sweep, made where they are missing, and the table of their results.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +12,7 @@ use crate::args::SweepArgs;
 use crate::arguments;
 use crate::fail::Failure;
 use crate::memory;
-use crate::plan::{not_measured, seeds_are_unused};
+use crate::plan::seeds_are_unused;
 use crate::progress;
 use crate::run::rayon_threads;
 use crate::signals;
@@ -55,7 +53,7 @@ pub fn act(args: &SweepArgs) -> Result<(), Failure> {
     let ours = made.there + made.made;
     let mut text = format!("{}, {} made now and {} there before\n", counted(ours, "run"), made.made, made.there);
     text.push_str(&made_again(&progress));
-    text.push_str(&devices_not_measured(&sweep, &plan)?);
+    plan.not_measured(&sweep)?.iter().for_each(|sentence| text.push_str(&format!("{sentence}\n")));
     if plan.excluded > 0 {
         let _ = writeln!(text, "{} excluded", counted(plan.excluded, "combination"));
     }
@@ -81,19 +79,6 @@ pub(crate) fn made_again(progress: &Progress) -> String {
         0 => format!("1 run was damaged and was made again: {first}\n"),
         more => format!("{} runs were damaged and were made again: {first} and {more} more\n", more + 1),
     }
-}
-
-/// What was not measured when the devices of a sweep were fitted, a line for each device.
-fn devices_not_measured(sweep: &Sweep, plan: &Plan) -> Result<String, Failure> {
-    let is_of_device = |path: &str| path == "device" || path == "device.preset";
-    let axis = sweep.axes.iter().position(|axis| is_of_device(&axis.path));
-    let mut lines = BTreeMap::new();
-    for run in &plan.runs {
-        if let Entry::Vacant(entry) = lines.entry(axis.map(|axis| run.at[axis])) {
-            entry.insert(not_measured(&sweep.scenario(&run.at)?)?);
-        }
-    }
-    Ok(lines.into_values().collect())
 }
 
 /// The folder of the runs where none is named.

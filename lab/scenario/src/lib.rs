@@ -86,6 +86,7 @@ pub use flow::{ByteRange, Flow, Range, RangeWord};
 pub use hash::hash_of;
 pub use host::{BackgroundKeys, CompletionWord, Host, PredictorWord, WindowKey, WorkWord};
 pub use preset::{DEFAULT_PRESET, DEFAULTS, PRESETS, Preset};
+pub use recording::is_record;
 pub use resolve::{FlowPlan, FlowSource};
 pub use scheduler::{Mix, SchedulerChoice};
 pub use trace::{Replay, Speedup, TraceFlow};

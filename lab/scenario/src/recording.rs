@@ -93,12 +93,23 @@ fn named_by_its_file(document: &mut Document, file: &RecordedFile) -> Result<(Pa
     Ok((preset.into(), Base { name: file.described.clone(), device, fitted: file.fitted, ..shipped }))
 }
 
-/// The scenario in the head of the record at `path`; `None` if the file is none.
-pub(super) fn scenario(path: &Path) -> Option<Result<Scenario, ScenarioError>> {
+/// Whether the file at `path` is a record.
+pub fn is_record(path: &Path) -> bool {
+    opened(path).is_some()
+}
+
+/// The record at `path` behind its first line; `None` if the file is none.
+fn opened(path: &Path) -> Option<File> {
     // Opening a named pipe waits for a writer, and what is read of it is lost.
     let mut file = path.is_file().then(|| File::open(path).ok()).flatten()?;
     let mut first = [0; FIRST.len()];
     file.read_exact(&mut first).ok().filter(|()| first == *FIRST.as_bytes())?;
+    Some(file)
+}
+
+/// The scenario in the head of the record at `path`; `None` if the file is none.
+pub(super) fn scenario(path: &Path) -> Option<Result<Scenario, ScenarioError>> {
+    let file = opened(path)?;
     // The buffer is made for records alone: tables of the drive that take memory which has been used and freed are cleared.
     Some(read(path, BufReader::with_capacity(1 << 17, file).take(BYTES)))
 }

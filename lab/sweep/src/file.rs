@@ -64,6 +64,15 @@ impl Sweep {
     /// # Errors
     /// A file that cannot be read, or whose `[sweep]` is wrong. Axes are tried by [`Sweep::plan`](super::Sweep::plan).
     pub fn load(path: &Path) -> Result<Sweep, ScenarioError> {
+        if flashlane_scenario::is_record(path) {
+            let message = "is a record of a served drive, which has no [sweep]; flashlane run replays it";
+            return Err(ScenarioError {
+                place: path.display().to_string(),
+                key: String::new(),
+                value: String::new(),
+                message: message.into(),
+            });
+        }
         Sweep::of_file(path, flashlane_scenario::read_text(path)?)
     }
 
@@ -295,6 +304,20 @@ mod tests {
     fn sweep(text: &str) -> Result<Sweep, String> {
         let whole = format!("{SCENARIO}{text}");
         Sweep::of_file(Path::new("s.toml"), whole).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_record_is_called_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("served.record");
+        std::fs::write(&path, "# flashlane record 1\n# flow,ns\n").expect("written");
+        let error = Sweep::load(&path).expect_err("no sweep").to_string();
+        assert!(
+            error.ends_with(
+                "served.record: is a record of a served drive, which has no [sweep]; flashlane run replays it"
+            ),
+            "{error}"
+        );
     }
 
     /// Of two axes that advance together the first values belong together, and the second; a third axis is crossed with them.

@@ -1,10 +1,15 @@
 //! The runs of a sweep: every combination of the axes' values that no condition excludes, with its name.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use rayon::prelude::*;
 
 use super::axis::{Axis, MAX_VALUES, label};
 use super::file::Sweep;
 use super::runner::name_of;
+use flashlane_outputs::shown::escaped;
+use flashlane_report::results::verdict;
 use flashlane_scenario::Scenario;
 use flashlane_sim::{Memory, RunError};
 
@@ -20,6 +25,29 @@ pub struct Plan {
     pub excluded: usize,
     /// The most memory that a run takes.
     pub memory: Option<Memory>,
+}
+
+impl Plan {
+    /// What was not measured when the devices of the `sweep` were fitted, a sentence for each device.
+    ///
+    /// # Errors
+    /// A device file that is there no more.
+    pub fn not_measured(&self, sweep: &Sweep) -> Result<Vec<String>, RunError> {
+        let is_of_device = |path: &str| path == "device" || path == "device.preset";
+        let axis = sweep.axes.iter().position(|axis| is_of_device(&axis.path));
+        let mut sentences = BTreeMap::new();
+        for run in &self.runs {
+            if let Entry::Vacant(entry) = sentences.entry(axis.map(|axis| run.at[axis])) {
+                let scenario = sweep.scenario(&run.at)?;
+                let uses = scenario.fitted()?.not_measured();
+                let uses: Vec<&str> =
+                    uses.iter().filter(|(_, is_unknown)| *is_unknown).map(|(use_, _)| *use_).collect();
+                let sentence = verdict::not_measured(&uses);
+                entry.insert(sentence.map(|sentence| format!("{}: {sentence}", escaped(scenario.device_name()))));
+            }
+        }
+        Ok(sentences.into_values().flatten().collect())
+    }
 }
 
 /// A run of a sweep.

@@ -25,6 +25,8 @@ pub fn html(sweep: &Sweep, plan: &Plan, table: &Frame, command: &str) -> String 
         device => devices(sweep),
         runs => plan.runs.len(),
         excluded => plan.excluded,
+        // The runs have been made, so that the devices are there.
+        warnings => plan.not_measured(sweep).unwrap_or_default(),
         seeds,
         outcome => Value::from(Serde(Outcome::of(&bands))),
         bands => Value::from(Serde(bands)),

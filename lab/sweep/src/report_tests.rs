@@ -51,6 +51,24 @@ fn has(drawn: &Json, place: usize, values: &[f64]) {
     assert!((drawn_mean - mean).abs() < 1e-6 && (to - mean - half.expect("several seeds")).abs() < 1e-6, "{drawn}");
 }
 
+/// The terminal said it, the page did not.
+#[test]
+fn the_page_says_what_was_not_measured_when_the_device_was_fitted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let device = "[device]\npreset = \"unit-cycle\"\n[fitted]\nwrites = \"not measured\"\n";
+    std::fs::write(folder.path().join("mine.toml"), device).expect("written");
+    let text = SWEEP.replacen("\"unit-cycle\"", "\"./mine.toml\"", 1);
+    let sweep = Sweep::of_file(&folder.path().join("s.toml"), text).expect("a sweep");
+    let plan = sweep.plan().expect("sound");
+    let store = Store::open(&folder.path().join("store"), "1").expect("a store");
+    let progress = Progress::default();
+    let options = MakeOptions { shard: Shard::WHOLE, audit: false, command: "c".into(), progress: &progress };
+    make(&sweep, &plan, &store, &options).expect("made");
+    let page = html(&sweep, &plan, &plan.table(&sweep, &store).expect("whole"), "flashlane sweep s.toml");
+    let says = "<li>mine.toml: writes were not measured when this device was fitted: their figures are a guess</li>";
+    assert!(page.contains(says), "{page}");
+}
+
 #[test]
 fn the_page_draws_the_means_of_the_runs() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -12,8 +12,8 @@ use flashlane_scenario::{Device, Document, Run, SchedulerChoice, Word};
 use flashlane_sim::RunError;
 use flashlane_ssd::config::Dispatch;
 
-pub use self::traces::{Files, files};
-use self::traces::{RealTrace, flows_on};
+pub use self::traces::Files;
+use self::traces::{RealTrace, files, flows_on};
 use crate::flin::{measures, setup as flin};
 use crate::slacker::workloads as slacker;
 use crate::sos::workloads as sos;
@@ -47,15 +47,23 @@ const SOS: [&str; 4] = ["hos", "hos+qsl", "hos+whm", "sos"];
 /// The loads of pairs, of which each trace makes a half.
 const PAIR_LOADS: [f64; 3] = [0.3, 0.6, 0.9];
 
-/// The traces of the folder.
-fn traces(runner: &Runner<'_>) -> Result<Vec<RealTrace>, RunError> {
+/// The files of the folder that is replayed.
+///
+/// # Errors
+/// None is named, it cannot be read, or none of its files is a trace.
+pub fn named(folder: Option<&Path>) -> Result<Files, RunError> {
     let none = || RunError::Input("--traces: paper real replays the traces of a folder; name one".into());
-    let folder: &Path = runner.settings.traces.as_deref().ok_or_else(none)?;
-    let traces = RealTrace::all(folder, runner.amount(REQUESTS.0, REQUESTS.1))?;
-    if traces.is_empty() {
+    let folder = folder.ok_or_else(none)?;
+    let files = files(folder)?;
+    if files.traces.is_empty() {
         return Err(RunError::Input(format!("--traces {}: no file in it is recognised as a trace", folder.display())));
     }
-    Ok(traces)
+    Ok(files)
+}
+
+/// The traces of the folder.
+fn traces(runner: &Runner<'_>) -> Result<Vec<RealTrace>, RunError> {
+    RealTrace::all(&named(runner.settings.traces.as_deref())?, runner.amount(REQUESTS.0, REQUESTS.1))
 }
 
 /// Runs R1.

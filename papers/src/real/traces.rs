@@ -69,14 +69,14 @@ pub fn files(folder: &Path) -> Result<Files, RunError> {
 }
 
 impl RealTrace {
-    /// The first `limit` reads and writes of every trace in the folder, in the order of their names.
+    /// The first `limit` reads and writes of each trace, in the order of their names.
     ///
     /// # Errors
-    /// As [`files`], a trace that cannot be read, or two of one name.
-    pub fn all(folder: &Path, limit: u64) -> Result<Vec<RealTrace>, RunError> {
+    /// A trace that cannot be read, or two of one name.
+    pub fn all(files: &Files, limit: u64) -> Result<Vec<RealTrace>, RunError> {
         let mut traces: Vec<RealTrace> = Vec::new();
-        for path in files(folder)?.traces {
-            let trace = RealTrace::read(&path, limit)?;
+        for path in &files.traces {
+            let trace = RealTrace::read(path, limit)?;
             if traces.iter().any(|other| other.name == trace.name) {
                 let message = "another trace of the folder has this name up to its first dot; rename one of them";
                 return Err(RunError::Input(format!("{}: {message}", path.display())));
@@ -180,7 +180,7 @@ mod tests {
     fn trace(text: &str) -> RealTrace {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("a.b.mqsim"), text).expect("written");
-        RealTrace::all(folder.path(), 10).expect("a trace").remove(0)
+        RealTrace::all(&files(folder.path()).expect("a folder"), 10).expect("a trace").remove(0)
     }
 
     #[test]
@@ -190,11 +190,12 @@ mod tests {
         write("a.mqsim", "5000 0 15 2 1\n6000 0 16 1 0\n");
         write("notes.txt", "no trace\n");
         write(".b.mqsim", "5000 0 15 2 1\n6000 0 16 1 0\n");
-        let files = files(folder.path()).expect("a folder");
-        assert_eq!(files.traces, [folder.path().join("a.mqsim")]);
-        assert!(files.left_out.len() == 1 && files.left_out[0].contains("notes.txt"), "{files:?}");
+        let found = files(folder.path()).expect("a folder");
+        assert_eq!(found.traces, [folder.path().join("a.mqsim")]);
+        assert!(found.left_out.len() == 1 && found.left_out[0].contains("notes.txt"), "{found:?}");
         write("a.x.mqsim", "5000 0 15 2 1\n6000 0 16 1 0\n");
-        let error = RealTrace::all(folder.path(), 10).expect_err("two of one name").to_string();
+        let error =
+            RealTrace::all(&files(folder.path()).expect("a folder"), 10).expect_err("two of one name").to_string();
         assert!(error.contains("a.x.mqsim: another trace of the folder has this name"), "{error}");
     }
 

@@ -98,7 +98,7 @@ fn wrong_names_are_bad_input() {
     let (_, err) = message(folder.path(), &["paper", "ncq", "--variant", "rate-1.2"], 2);
     assert_eq!(err, "error: --variant \"rate-1.2\": ncq has none\n");
     let (_, err) = message(folder.path(), &["paper", "real", "--quick"], 2);
-    assert!(err.ends_with("\nerror: --traces: paper real replays the traces of a folder; name one\n"), "{err}");
+    assert_eq!(err, "error: --traces: paper real replays the traces of a folder; name one\n");
 }
 
 /// A variant has results of its own, which say so, and a file of its own.
@@ -138,13 +138,19 @@ fn the_comparisons_are_made_on_real_traces() {
         let line = |i: u64| format!("{} 0 {} {} {}\n", i * 100_000, i * step % 997 * 16, 8 * (1 + i % 5), i % 2);
         std::fs::write(folder.path().join("mine").join(name), (0..200).map(line).collect::<String>()).unwrap();
     }
-    let (out, err) = message(folder.path(), &["paper", "real", "--quick", "--traces", "mine"], 0);
+    let real = ["paper", "real", "--quick", "--traces", "mine"];
+    let (out, err) = message(folder.path(), &[&real[..], &["--tables"]].concat(), 0);
     assert!(err.contains("R1: ") && err.contains("R2: ") && err.contains("R3: "), "{err}");
     for table in ["slacker_one_page_improvement", "slacker_eight_pages_improvement", "sos_improvement", "flin_fairness"]
     {
         assert!(out.contains(&format!("\n{table}\n")), "{table}: {out}");
     }
     assert!(out.lines().any(|line| line.trim_start().starts_with("one+two ")), "{out}");
+    let (out, _) = message(folder.path(), &[&real[..], &["--experiment", "R2"]].concat(), 0);
+    let lines: Vec<&str> = out.lines().filter(|line| !line.is_empty()).collect();
+    assert!(lines[0].starts_with("The papers' comparisons on real traces"), "{out}");
+    assert_eq!(lines.iter().filter(|line| line.trim_start().starts_with("median of 2 ")).count(), 6, "{out}");
+    assert_eq!(lines.last(), Some(&"--tables prints the figures of each trace."));
 }
 
 /// The same figures twice, from a paper behind a host.
