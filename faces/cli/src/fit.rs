@@ -43,7 +43,11 @@ pub fn act(args: &FitArgs) -> Result<(), Failure> {
     let engine = || args.engine.clone();
     if args.jobs {
         let size = args.size.unwrap_or(JobFile::SIZE);
-        return print_as_it_is(&JobFile { size, minutes: args.minutes, engine: engine() }.text());
+        let file = JobFile { size, minutes: args.minutes, engine: engine() };
+        if let Some(remark) = file.too_short() {
+            note(&remark);
+        }
+        return print_as_it_is(&file.text());
     }
     if args.write_jobs && args.probe.is_none() {
         let size = args.size.unwrap_or(WriteJobFile::SIZE);

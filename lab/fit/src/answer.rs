@@ -7,7 +7,7 @@ use crate::doubts::{self, Sorted};
 use crate::error::FitError;
 use crate::mixed::{self, Beside};
 use crate::point::{Access, Figures, Point};
-use crate::search::{Effort, Found, search};
+use crate::search::{Effort, Found, kept, search};
 use crate::smart::Amplification;
 use crate::table::{Kind, Row, render};
 use crate::writes::{self, About, WriteRow, Written};
@@ -18,6 +18,11 @@ const NOTHING_HOLDS: f64 = 0.25;
 const HOLDS: f64 = 0.1;
 /// Of the time of a fit of reads and writes, what reads take.
 const READS_SHARE: f64 = 0.5;
+/// What is said where reads are known beside writes alone, and where these have no rate to be compared with.
+const BESIDE_ALONE: &str =
+    "no job reads alone: reads beside the fewest writes tell the time of the array, all else of reads is the preset's";
+const NO_STEADY: &str =
+    "reads beside writes need the drive's steady rate: a line named steady, with rw = randwrite and bs = 4k";
 /// Ranks of the table's columns.
 const COLUMNS: [u32; 4] = [500_000, 900_000, 990_000, 999_000];
 
@@ -80,14 +85,26 @@ pub struct Probes<'a> {
 /// Points that tell nothing of a drive, or a run that fails.
 pub fn fit(probes: &Probes<'_>, effort: Effort, progress: &dyn Fn(f64)) -> Result<Answer, FitError> {
     let (loads, others) = writes::sorted(probes.points)?;
-    let mut sorted = doubts::sort(&others).map_err(|why| FitError::Input(format!("no device is fitted: {why}")))?;
+    let no_device = |why: String| FitError::Input(format!("no device is fitted: {why}"));
+    let is_beside_alone = loads.tell_reads();
+    let mut sorted = if !is_beside_alone {
+        doubts::sort(&others).map_err(no_device)?
+    } else if loads.tell() {
+        Sorted { remarks: vec![BESIDE_ALONE.into()], ..Sorted::default() }
+    } else {
+        return Err(no_device(NO_STEADY.into()));
+    };
     sorted.remarks.extend(loads.left_out());
     let share = if loads.tell() { READS_SHARE } else { 1.0 };
     let of_reads = |done: f64| progress(share * done);
-    let mut found = search(&sorted.fitted, probes.preset, sorted.repetition.unwrap_or(0.0), effort, &of_reads)?;
+    let mut found = if is_beside_alone {
+        kept(probes.preset)?
+    } else {
+        search(&sorted.fitted, probes.preset, sorted.repetition.unwrap_or(0.0), effort, &of_reads)?
+    };
     let ratio = probes.amplification.and_then(Amplification::ratio);
     let of_writes = |done: f64| progress(share + (1.0 - share) * done);
-    let written = writes::fit(&mut found.base, &found.best.values, &loads, ratio, effort, &of_writes)?;
+    let written = writes::fit(&mut found.base, &mut found.best.values, &loads, ratio, effort, &of_writes)?;
     let rows = judge(&sorted, &found, effort)?;
     let mut sentences = sentences(&rows, &sorted);
     match &written {
@@ -97,27 +114,36 @@ pub fn fit(probes: &Probes<'_>, effort: Effort, progress: &dyn Fn(f64)) -> Resul
     }
     sentences.extend(probes.amplification.map(Amplification::sentence));
     let mut values = Vec::new();
-    let device = match why_none(&rows, sorted.repetition) {
+    let errors: Vec<(bool, f64)> = match &written {
+        Some(written) if is_beside_alone => mixed::errors(&written.beside),
+        _ => rows.iter().map(|row| (row.is_fitted, row.mean_error())).collect(),
+    };
+    let device = match why_none(&errors, sorted.repetition) {
         Some(why) => Err(format!("no device is written: {why}")),
         None => {
             let worst = rows.iter().filter(|row| !row.is_fitted).map(|row| row.mean_error().abs()).reduce(f64::max);
-            let reads = if worst.is_some_and(|worst| worst <= HOLDS) { "measured" } else { "bounded" };
+            let reads = match worst {
+                _ if is_beside_alone => "not measured",
+                Some(worst) if worst <= HOLDS => "measured",
+                _ => "bounded",
+            };
             let writes = written.as_ref().map_or("not measured", Written::word);
             let mixed = written.as_ref().map_or("not measured", |written| mixed::word(&written.beside));
             let about = |key: &str| written.as_ref()?.about(key);
             values = device_file::values(&found, &about);
-            Ok(device_file::text(&found, &sorted.fitted, &sentences, [reads, mixed, writes], &values))
+            let fitted = if is_beside_alone { loads.fitted_beside() } else { sorted.fitted };
+            Ok(device_file::text(&found, &fitted, &sentences, [reads, mixed, writes], &values))
         }
     };
     let preset = found.base.preset;
     Ok(Answer { device, preset, values, rows, writes: written, remarks: sorted.remarks, sentences })
 }
 
-/// Why there is no device that does as the drive did.
-fn why_none(rows: &[Judged], repetition: Option<f64>) -> Option<String> {
+/// Why there is no device that does as the drive did, by the errors of means that were fitted and held out.
+fn why_none(errors: &[(bool, f64)], repetition: Option<f64>) -> Option<String> {
     let middle = |is_fitted: bool| {
-        let of = rows.iter().filter(|row| row.is_fitted == is_fitted);
-        let mut means: Vec<f64> = of.map(|row| row.mean_error().abs()).collect();
+        let of = errors.iter().filter(|(fitted, _)| *fitted == is_fitted);
+        let mut means: Vec<f64> = of.map(|(_, off)| off.abs()).collect();
         means.sort_by(f64::total_cmp);
         means.get(means.len() / 2).copied().filter(|&middle| middle > NOTHING_HOLDS)
     };
@@ -251,23 +277,16 @@ fn row_of_writes(row: &WriteRow) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::point::tests::point;
-
-    fn row(is_fitted: bool, off: f64) -> Judged {
-        let point = point(1, 60.0, &[]);
-        let figures = Figures { iops: 1.0, mean_us: 60.0 * (1.0 + off), quantiles: Vec::new() };
-        Judged { point, is_fitted, figures }
-    }
 
     #[test]
     fn there_is_no_device_where_fitted_or_held_out_means_or_repetitions_are_far_off() {
         let why = |fitted: f64, held_out: f64, repetition| {
-            why_none(&[row(true, fitted), row(false, held_out)], repetition).unwrap_or_default()
+            why_none(&[(true, fitted), (false, held_out)], repetition).unwrap_or_default()
         };
         assert_eq!(why(0.25, -0.25, Some(0.25)), "");
         assert_eq!(why(0.0, 0.26, None), "half of the held-out means are off by 26 % or more");
         assert_eq!(why(-0.3, 0.0, None), "half of the fitted means are off by 30 % or more");
         assert!(why(0.0, 0.0, Some(9.0)).starts_with("a job that was run again differs by 900 %"));
-        assert_eq!(why_none(&[row(true, 0.1)], None), None, "none was held out");
+        assert_eq!(why_none(&[(true, 0.1)], None), None, "none was held out");
     }
 }

@@ -145,6 +145,10 @@ fn about(found: &Found, key: &str) -> String {
             _ => format!("not told by these probes: {} fits as well, or was not tried", base.laid.other().word()),
         },
         "precondition.fill_percent" => "all of the drive was written before".into(),
+        "nand.read_ns" if found.tried.is_empty() => {
+            "by reads beside the fewest writes; link and bus are the preset's".into()
+        }
+        _ if found.tried.is_empty() => "not told by these jobs: the preset's".into(),
         "geometry.chips_per_channel" => {
             let [low, high] = found.chips.map(|chips| f64::from(base.units(chips)));
             let known = Known { low, high, error: found.best.error };

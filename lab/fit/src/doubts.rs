@@ -6,6 +6,8 @@ use crate::read::short;
 
 /// A thread that takes more of a core than this is what was measured.
 const CORE_PERCENT: f64 = 90.0;
+/// So many times as many requests by more threads at the same depth show that a thread was the limit.
+const MORE_BY_THREADS: f64 = 1.05;
 /// Flash takes longer than this to read, with its transfer and the host, us.
 const FLASH_US: f64 = 12.0;
 /// Rates of a drive grow at least this much from its least depth to its greatest.
@@ -57,6 +59,7 @@ fn sort_into<'a>(points: &'a [Point], sorted: &mut Sorted<'a>) -> Result<(), Str
             "no job is of random reads alone with the drive as its limit; flashlane fit --jobs writes such".into()
         );
     }
+    let usable = without_limits_of_threads(&usable, &mut sorted.remarks);
     let whole = whole_drive(&usable, &mut sorted.remarks);
     let firsts = repetitions(&whole, sorted);
     structure(&firsts)?;
@@ -118,6 +121,27 @@ fn usable<'a>(points: &'a [Point], remarks: &mut Vec<String>) -> Vec<&'a Point> 
         remarks.push(format!("not used by a fit of random reads: {} ({} in all)", list(&others), others.len()));
     }
     usable
+}
+
+/// Points without those of fewer threads than one that made more of the same requests: these measured the host.
+fn without_limits_of_threads<'a>(points: &[&'a Point], remarks: &mut Vec<String>) -> Vec<&'a Point> {
+    let load = |p: &Point| (p.bytes, p.depth, p.access, p.span);
+    let most = |point: &Point| {
+        let others = points.iter().filter(|other| load(other) == load(point) && other.threads > point.threads);
+        others.map(|other| other.iops).fold(0.0, f64::max)
+    };
+    let (kept, of_host): (Vec<&Point>, Vec<&Point>) =
+        points.iter().copied().partition(|point| most(point) <= MORE_BY_THREADS * point.iops);
+    if !of_host.is_empty() {
+        let name = |point: &&Point| format!("{} ({:.0} of {:.0} a second)", point.name, point.iops, most(point));
+        let names: Vec<String> = of_host.iter().map(name).collect();
+        remarks.push(format!(
+            "left out, because more threads make over 5 % more of the same reads, so that the host is the limit: {} ({} in all)",
+            list(&names),
+            names.len()
+        ));
+    }
+    kept
 }
 
 fn list(names: &[String]) -> String {
@@ -281,6 +305,24 @@ mod tests {
             })
             .collect();
         refused(&cached, "at least 20 % of reads take 18.0 us or less, without flash");
+    }
+
+    #[test]
+    fn a_load_that_more_threads_make_faster_is_of_the_host() {
+        let mut points = drive();
+        let of_more = |point: &Point, by: f64| Point {
+            name: format!("{} by 4", point.name),
+            threads: 4,
+            iops: by * point.iops,
+            mean_us: point.mean_us / by,
+            ..point.clone()
+        };
+        points.extend([of_more(&points[4], 1.5), of_more(&points[3], 1.04)]);
+        let sorted = sort(&points).expect("a drive");
+        let says = "so that the host is the limit: depth-128 (711111 of 1066667 a second) (1 in all)";
+        assert!(sorted.remarks.iter().any(|remark| remark.ends_with(says)), "{:?}", sorted.remarks);
+        let all = [sorted.fitted, sorted.held_out].concat();
+        assert_eq!(all.len(), points.len() - 1);
     }
 
     #[test]

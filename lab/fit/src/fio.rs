@@ -162,6 +162,7 @@ fn point(file: &str, name: &str, global: &Map<String, Value>, threads: &[&Value]
         mean_us: figures.mean_us,
         quantiles: figures.quantiles,
         writes,
+        beside: None,
         is_steady: job.get("steadystate").and_then(|steady| Some(steady.get("attained")?.as_f64()? > 0.0)),
         core_percent: cores.iter().copied().reduce(f64::max),
     })

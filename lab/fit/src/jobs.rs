@@ -52,6 +52,10 @@ const FITTED_SIZES: [u64; 3] = [4 * KIB, 16 * KIB, 128 * KIB];
 /// Seconds before each job that are not counted.
 const RAMP: u64 = 1;
 
+/// Reads a second of a large job of depth 1, about; and how many reads beyond a quantile tell it.
+const SLOWEST_READS: u64 = 5_000;
+const FEWEST_BEYOND: u64 = 20;
+
 /// Whether values may be fitted to random reads of this size and depth.
 pub fn is_fitted(bytes: u64, depth: u32) -> bool {
     FITTED_DEPTHS.contains(&depth) && FITTED_SIZES.contains(&bytes)
@@ -103,10 +107,24 @@ impl JobFile {
     /// How much is read, if the user does not say.
     pub const SIZE: u64 = 32 * GIB;
 
+    /// How long each job is measured, s.
+    fn seconds(&self) -> u64 {
+        (u64::from(self.minutes) * 60 / standard(self.size).len() as u64).saturating_sub(RAMP).max(1)
+    }
+
+    /// What is to be said of a file whose jobs are so short that they do not tell tails.
+    pub fn too_short(&self) -> Option<String> {
+        let seconds = self.seconds();
+        let beyond = seconds * SLOWEST_READS / 1_000;
+        (beyond < FEWEST_BEYOND).then(|| {
+            format!("--minutes {}: jobs of {seconds} s have about {beyond} reads beyond p99.9 at depth 1, too few to tell it", self.minutes)
+        })
+    }
+
     /// Its text.
     pub fn text(&self) -> String {
         let jobs = standard(self.size);
-        let seconds = (u64::from(self.minutes) * 60 / jobs.len() as u64).saturating_sub(RAMP).max(1);
+        let seconds = self.seconds();
         let mut text = format!(
             "# Reads that tell how a drive behaves: {} jobs of {seconds} s. Nothing is written, and no file is created.\n\
              #\n\
@@ -195,7 +213,10 @@ mod tests {
         let seconds: u64 = text.lines().find_map(|l| l.strip_prefix("runtime=")).expect("a time").parse().expect("s");
         let all = (seconds + RAMP) * standard(file.size).len() as u64;
         assert!((540..=600).contains(&all), "{all} s");
-        let short = JobFile { minutes: 1, ..file }.text();
-        assert!(short.contains("\nruntime=1\n"), "never none");
+        assert_eq!(file.too_short(), None);
+        let short = JobFile { minutes: 1, ..file };
+        assert!(short.text().contains("\nruntime=1\n"), "never none");
+        let says = "--minutes 1: jobs of 1 s have about 5 reads beyond p99.9 at depth 1, too few to tell it";
+        assert_eq!(short.too_short().as_deref(), Some(says));
     }
 }

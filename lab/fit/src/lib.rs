@@ -57,7 +57,7 @@ pub use fio::bytes;
 pub use jobs::{Job, JobFile, Role, standard};
 pub use mixed::Beside;
 pub use page::html;
-pub use point::{Access, Figures, Kind, Point};
+pub use point::{Access, Figures, Kind, Point, Writers};
 pub use probe::{Requests, probe};
 pub use read::{points, read};
 pub use search::Effort;

@@ -9,6 +9,7 @@ use crate::error::FitError;
 use crate::least_squares::least;
 use crate::point::{Figures, Point};
 use crate::search;
+use crate::write_jobs::PROBE_RATE;
 use crate::write_loads::Drive;
 
 /// Rates beyond this share of the steady one are not compared: requests wait for space, the longer the nearer the rate is, and the steady rate is not known so well.
@@ -90,7 +91,7 @@ pub fn left_out(jobs: &[Job<'_>], steady: Option<f64>) -> Option<String> {
 }
 
 /// Those of them that are fitted to.
-fn fitted<'a>(compared: &[Job<'a>]) -> Vec<Job<'a>> {
+pub fn fitted<'a>(compared: &[Job<'a>]) -> Vec<Job<'a>> {
     let rates: Vec<Job<'a>> = compared.iter().copied().filter(|(rate, _)| rate.is_some()).collect();
     match &rates[..] {
         [first, .., last] if rates.len() > FEWEST => vec![*first, *last],
@@ -144,8 +145,13 @@ pub fn fit(
 }
 
 /// Reads and writes of these jobs on the drive.
-fn run(drive: &Drive, jobs: &[Job<'_>], steady: f64, requests: u64) -> Result<Vec<[Figures; 2]>, FitError> {
-    let run = |&(rate, _): &Job<'_>| drive.beside(rate.map(f64::from), steady, requests);
+///
+/// # Errors
+/// A run that fails.
+pub fn run(drive: &Drive, jobs: &[Job<'_>], steady: f64, requests: u64) -> Result<Vec<[Figures; 2]>, FitError> {
+    // The thread of a table's row makes as many writes as reads.
+    let probe = |point: &Point| if point.beside.is_some() { 2.0 * point.iops } else { f64::from(PROBE_RATE) };
+    let run = |&(rate, point): &Job<'_>| drive.beside(probe(point), rate.map(f64::from), steady, requests);
     jobs.par_iter().map(run).collect::<Result<_, _>>().map_err(FitError::Input)
 }
 
@@ -175,19 +181,33 @@ pub fn word(rows: &[Beside]) -> &'static str {
     }
 }
 
-/// What may be expected of reads beside writes.
+/// Whether rows at rates that the drive keeps up with are fitted to, and the errors of their means.
+pub fn errors(rows: &[Beside]) -> Vec<(bool, f64)> {
+    rows.iter().filter(|row| row.rate.is_some()).map(|row| (row.is_fitted, row.error())).collect()
+}
+
+/// What may be expected of reads beside writes: at rates that the drive keeps up with, and beside as many as can be.
 pub fn sentence(rows: &[Beside]) -> String {
-    let percent = |share: f64| format!("{:.0} %", (100.0 * share).ceil());
-    let judged = rows.iter().filter(|row| !row.is_fitted).count();
-    match (worst(rows, &|row| Some(row.error())), worst(rows, &Beside::tail_error)) {
-        (Some(mean), Some(tail)) => {
-            let jobs = shown::counted(judged, "held-out job");
-            format!("reads among writes: means within {}, p99 within {} ({jobs})", percent(mean), percent(tail))
-        }
-        (Some(mean), None) => format!("reads among writes: means within {}, p99 not measured", percent(mean)),
-        (None, _) if rows.is_empty() => "reads among writes: not measured".into(),
-        (None, _) => "reads among writes: not judged, as no job was held out".into(),
+    let (at_rates, unlimited): (Vec<Beside>, Vec<Beside>) = rows.iter().cloned().partition(|row| row.rate.is_some());
+    let judged = at_rates.iter().filter(|row| !row.is_fitted).count();
+    let parts = [
+        within(&at_rates).map(|within| format!("{within} ({})", shown::counted(judged, "held-out job"))),
+        within(&unlimited).map(|within| format!("beside as many writes as can be {within}")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    match &parts[..] {
+        [] if rows.is_empty() => "reads among writes: not measured".into(),
+        [] => "reads among writes: not judged, as no job was held out".into(),
+        parts => format!("reads among writes: {}", parts.join("; ")),
     }
+}
+
+/// The largest errors of rows that judge; none if none does.
+fn within(rows: &[Beside]) -> Option<String> {
+    let percent = |share: f64| format!("within {:.0} %", (100.0 * share).ceil());
+    let mean = percent(worst(rows, &|row| Some(row.error()))?);
+    let tail = worst(rows, &Beside::tail_error).map_or("not measured".into(), percent);
+    Some(format!("means {mean}, p99 {tail}"))
 }
 
 /// The largest error of those that judge.
@@ -222,7 +242,7 @@ mod tests {
             let reads = |us: f64| Figures { iops: 1.0, mean_us: us, quantiles: vec![(990_000, 2.0 * us)] };
             Beside {
                 name: "x".into(),
-                rate: None,
+                rate: Some(10_000),
                 is_fitted,
                 reads: [reads(100.0), reads(100.0 * (1.0 + off))],
                 writes: None,
@@ -233,6 +253,9 @@ mod tests {
         assert_eq!(said(&[row(true, 0.0)]).0, "bounded");
         let near = "reads among writes: means within 9 %, p99 within 9 % (1 held-out job)";
         assert_eq!(said(&[row(true, 0.5), row(false, -0.085)]), ("measured", near.into()));
+        let unlimited = Beside { rate: None, ..row(false, 0.5) };
+        let both = format!("{near}; beside as many writes as can be means within 50 %, p99 within 50 %");
+        assert_eq!(said(&[row(true, 0.5), row(false, -0.085), unlimited]), ("bounded", both));
         assert_eq!(said(&[row(false, 0.11)]).0, "bounded");
     }
 }

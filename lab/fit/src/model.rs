@@ -248,3 +248,21 @@ pub fn figures_of(stats: &ResponseStats) -> Figures {
         quantiles: RANKS.into_iter().map(quantile).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::point::tests::point;
+
+    /// The fitted device read as its preset's data lies, whatever the drive did.
+    #[test]
+    fn data_lies_as_the_presets_or_otherwise_which_shows_in_larger_reads() {
+        let of = |preset| Base::named(preset).expect("a preset");
+        assert_eq!(["modern-tlc", "client-tlc"].map(|preset| of(preset).laid), [Laid::Steady, Laid::Filled]);
+        let large = Point { bytes: 65_536, ..point(1, 100.0, &[]) };
+        let mean = |base: &Base| base.run(&base.values(), &large, 500).expect("a run").mean_us;
+        let (own, mut otherwise) = (of("modern-tlc"), of("modern-tlc"));
+        otherwise.laid = own.laid.other();
+        assert!(mean(&own) > 1.2 * mean(&otherwise), "{} and {}", mean(&own), mean(&otherwise));
+    }
+}

@@ -90,8 +90,10 @@ mod tests {
     use super::*;
     use crate::answer::Judged;
     use crate::device_file::Fitted;
+    use crate::mixed::Beside;
     use crate::point::Figures;
     use crate::point::tests::point;
+    use crate::writes::{About, Told, WriteRow, WriteValues, Written};
 
     /// Two jobs, the second held out and with a name that is markup and an escape.
     fn answer(device: Result<String, String>) -> Answer {
@@ -131,6 +133,54 @@ mod tests {
         assert_eq!([&drawn["fitted"], &drawn["held_out"]], [&both, &both], "p99.9 was not measured");
         let [least, most] = [0, 1].map(|end| drawn["range"][end].as_f64().expect("a number"));
         assert!(least < 50_000.0 && most > 200_000.0, "{drawn}");
+    }
+
+    /// A burst, the steady rate, its amplification, and reads and writes beside writes.
+    fn written() -> Written {
+        let figures =
+            |iops: f64, us: f64| Figures { iops, mean_us: us, quantiles: vec![(500_000, us), (990_000, 3.0 * us)] };
+        let row = |about, name: &str, measured, modelled| WriteRow {
+            about,
+            name: name.into(),
+            is_fitted: false,
+            figures: [measured, modelled],
+        };
+        let beside = Beside {
+            name: "beside-10000".into(),
+            rate: Some(10_000),
+            is_fitted: true,
+            reads: [figures(5e3, 70.0), figures(5e3, 77.0)],
+            writes: Some([figures(5e3, 11.0), figures(5e3, 11.0)]),
+        };
+        let values = WriteValues { program_us: 1e3, raw: 1.1, user: 1e12, slc: None, access_us: 3.0, pauses: None };
+        let rows = vec![
+            row(About::Burst, "burst-2g", figures(2e9, 0.0), figures(1e9, 0.0)),
+            row(About::Steady, "steady-last", figures(8e4, 0.0), figures(1e5, 0.0)),
+            row(About::Amplification, "logs", figures(0.0, 2.0), figures(0.0, 3.0)),
+        ];
+        Written { values, told: [Told::Not; 3], rows, beside: vec![beside], repetition: None, is_steady: None }
+    }
+
+    #[test]
+    fn rows_of_writes_are_in_tables_of_their_own_and_their_times_are_drawn() {
+        let answer = Answer { writes: Some(written()), ..answer(Ok(String::new())) };
+        let page = html(&answer, "a.csv", "c");
+        for part in [
+            "<td>2000 1000<br><small>-50.0 %</small></td>",
+            "<td>80000 100000<br><small>+25.0 %</small></td>",
+            "<td>2.00 3.00<br><small>+50.0 %</small></td>",
+            "4 KiB, 10000 writes a second",
+        ] {
+            assert_eq!(page.matches(part).count(), if part.contains("KiB") { 2 } else { 1 }, "{part} in {page}");
+        }
+        let drawn = points(&answer.table());
+        let names: Vec<String> = drawn.iter().map(|point| point.get_attr("name").expect("named").to_string()).collect();
+        let beside: Vec<&String> = names.iter().filter(|name| name.starts_with("beside-10000")).collect();
+        assert_eq!(beside.len(), 4, "two quantiles each of reads and writes: {names:?}");
+        assert!(
+            !names.iter().any(|name| name.contains("burst") || name.contains("logs")),
+            "rates are no times: {names:?}"
+        );
     }
 
     #[test]

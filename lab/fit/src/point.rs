@@ -22,6 +22,25 @@ pub enum Access {
     Other,
 }
 
+/// Writes beside a job's requests, all together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Writers {
+    /// So many a second.
+    Rate(u32),
+    /// As many as there can be.
+    Most,
+}
+
+impl Writers {
+    /// The rate, if there is one.
+    pub fn rate(self) -> Option<u32> {
+        match self {
+            Writers::Rate(rate) => Some(rate),
+            Writers::Most => None,
+        }
+    }
+}
+
 /// Rate and times of requests of one kind, as a drive or the model has them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Figures {
@@ -75,6 +94,8 @@ pub struct Point {
     pub quantiles: Vec<(u32, f64)>,
     /// Rate and times of the writes of a job that reads and writes.
     pub writes: Option<Figures>,
+    /// What a table says of the writes beside a job that reads and writes.
+    pub beside: Option<Writers>,
     /// Whether the job went on until its rate was steady, if it was to.
     pub is_steady: Option<bool>,
     /// Processor time of each thread, percent of a core, where it is known.
@@ -159,6 +180,7 @@ pub mod tests {
             mean_us,
             quantiles: quantiles.to_vec(),
             writes: None,
+            beside: None,
             is_steady: None,
             core_percent: None,
         }

@@ -14,7 +14,7 @@ use crate::jobs::{Job, standard};
 use crate::model::{flow, requests_of};
 use crate::play;
 use crate::point::{Access, Figures};
-use crate::write_jobs::{BURST_BYTES, BURST_DEPTH, Load, SMALL_BYTES, WriteJob, write_jobs};
+use crate::write_jobs::{BURST_BYTES, BURST_DEPTH, Load, PROBE_RATE, SMALL_BYTES, WriteJob, write_jobs};
 use crate::write_loads::Drive;
 
 /// Requests of a job of depth 1; a deep one has more, so that its tail is seen.
@@ -124,7 +124,8 @@ fn written(scenario: &Scenario, size: u64, requests: u64) -> Result<Vec<Value>, 
             Load::Steady => Some(told(&job.name, ["randwrite", &SMALL_BYTES.to_string()], &steady)),
             Load::Beside { rate: Some(rate) } if f64::from(rate) > steady.iops => None,
             Load::Beside { rate } => {
-                let [reads, writes] = drive.beside(rate.map(f64::from), steady.iops, requests)?;
+                let [reads, writes] =
+                    drive.beside(f64::from(PROBE_RATE), rate.map(f64::from), steady.iops, requests)?;
                 let mut both = told(&job.name, ["randrw", &SMALL_BYTES.to_string()], &writes);
                 both["read"] = side(&reads);
                 Some(both)

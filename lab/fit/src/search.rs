@@ -62,7 +62,7 @@ pub struct Found {
     pub base: Base,
     /// The best; where a command's time is not told, the best with the preset's.
     pub best: Tried,
-    /// All, in the order in which they were tried.
+    /// All, in the order in which they were tried; none if no reads alone were measured.
     pub tried: Vec<Tried>,
     /// Errors up to this are as good.
     pub as_good: f64,
@@ -113,6 +113,16 @@ fn best_first(found: &mut [Tries<'_>]) -> Option<f64> {
     }
     found.swap(0, other);
     Some(-worse)
+}
+
+/// The preset as it is, where no reads alone were measured.
+///
+/// # Errors
+/// There is no such preset.
+pub fn kept(preset: Option<&str>) -> Result<Found, FitError> {
+    let base = Base::named(preset.unwrap_or(PRESETS[0]))?;
+    let best = Tried { values: base.values(), error: 0.0 };
+    Ok(Found { base, best, tried: Vec::new(), as_good: 0.0, chips: [best.values.chips; 2], laid: None })
 }
 
 /// Searches for the values of a device that fit `points`, of which repetitions differ by `repetition`, and calls `progress` with the share that

@@ -111,6 +111,11 @@ fn written(place: &str, text: &str) -> Result<Written, FitError> {
         const MIB_32: f64 = 33_554_432.0;
         return Ok(Written { key: "host_bytes_written", host: host * MIB_32, physical: Some(nand * MIB_32) });
     }
+    if let (Some(_), None) | (None, Some(_)) = (find("nand_bytes_written")?, find("host_bytes_written")?) {
+        let told =
+            "has one of nand_bytes_written and host_bytes_written; expected both, as they count in the same unit";
+        return Err(fault(told.into()));
+    }
     let units = find("data_units_written")?
         .ok_or_else(|| fault("has no data_units_written; expected nvme smart-log -o json in it, too".into()))?;
     Ok(Written { key: "data_units_written", host: units * UNIT, physical: find("physical_media_units_written")? })
@@ -179,6 +184,11 @@ mod tests {
             ("", &*good, "a.json: has no JSON object"),
             (&*good, "{\"a\": ", "b.json: is no JSON ("),
             ("{\"a\": 1}", &good, "a.json: has no data_units_written; expected nvme smart-log"),
+            (
+                "{\"data_units_written\": 1, \"nand_bytes_written\": 1}",
+                &good,
+                "a.json: has one of nand_bytes_written and host_",
+            ),
             ("{\"data_units_written\": \"many\"}", &good, "a.json: \"many\": expected a counter"),
             (&good, &good, "b.json: 0 bytes were written since a.json; expected at least 1000000000"),
             (

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::model::figures_of;
 use crate::play::{self, flow, of};
 use crate::point::Figures;
-use crate::write_jobs::{BURST_BYTES, BURST_DEPTH, PROBE_RATE, SMALL_BYTES, WRITER_DEPTH, WRITERS};
+use crate::write_jobs::{BURST_BYTES, BURST_DEPTH, SMALL_BYTES, WRITER_DEPTH, WRITERS};
 
 /// Pages of a block of the smaller drive: in blocks of fewer wordlines the padding of the last one of each victim shows.
 const PAGES: u64 = 96;
@@ -122,13 +122,13 @@ impl Drive {
         Ok((writes(&result, "steady")?, amplified))
     }
 
-    /// Figures of a thread of [`PROBE_RATE`] requests a second, reads and writes, beside threads that write. Together they make `rate` writes a second;
+    /// Figures of a thread of `probe` requests a second, reads and writes, beside threads that write. Together they make `rate` writes a second;
     /// without a rate as many as the drive takes. Before, the drive is overwritten: first as fast as it can, until its free blocks are used up, then
     /// at the rate, until collection keeps up. `steady` is its steady rate.
     ///
     /// # Errors
     /// A run that fails.
-    pub fn beside(&self, rate: Option<f64>, steady: f64, requests: u64) -> Result<[Figures; 2], String> {
+    pub fn beside(&self, probe: f64, rate: Option<f64>, steady: f64, requests: u64) -> Result<[Figures; 2], String> {
         let timed = |start: f64, seconds: f64| format!("start_us = {:.1}, duration_s = {seconds:.6}", start * 1e6);
         let closed = |name: &str, start: f64, seconds: f64| {
             let depth = WRITERS * WRITER_DEPTH;
@@ -137,7 +137,7 @@ impl Drive {
         let open = |name: &str, reads: f64, arrivals: &str, rate: f64, start: f64, seconds: f64| {
             flow(name, &format!("{}, rate_iops = {rate:.1}, {}", small(reads, arrivals), timed(start, seconds)))
         };
-        let (probe, half) = (f64::from(PROBE_RATE), f64::from(PROBE_RATE) / 2.0);
+        let half = probe / 2.0;
         let mut start = (SETTLING * self.units + self.cached) / steady;
         let mut flows = closed("before", 0.0, start);
         if let Some(rate) = rate {

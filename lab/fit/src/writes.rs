@@ -42,9 +42,23 @@ pub struct Loads<'a> {
     settle: Option<&'a Point>,
     steady: Vec<&'a Point>,
     beside: Vec<mixed::Job<'a>>,
+    /// Whether jobs read alone.
+    pub has_reads: bool,
 }
 
-impl Loads<'_> {
+impl<'a> Loads<'a> {
+    /// Whether reads are known beside writes alone.
+    pub fn tell_reads(&self) -> bool {
+        !self.has_reads && !self.beside.is_empty()
+    }
+
+    /// The jobs of steady writes and of reads beside them that are fitted to; none without the first.
+    pub fn fitted_beside(&self) -> Vec<&'a Point> {
+        let Some(steady) = self.steady.first() else { return Vec::new() };
+        let beside = mixed::fitted(&mixed::compared(&self.beside, steady.iops));
+        [*steady].into_iter().chain(beside.into_iter().map(|(_, point)| point)).collect()
+    }
+
     /// Whether a fit of writes has what it needs: a burst of several parts, or the steady rate.
     pub fn tell(&self) -> bool {
         self.bursts[0].len() >= PARTS || !self.steady.is_empty()
@@ -72,6 +86,15 @@ pub fn sorted(points: &[Point]) -> Result<(Loads<'_>, Vec<Point>), FitError> {
     let mut others = Vec::new();
     let mut seen: Vec<&Point> = Vec::new();
     for point in points {
+        if let Some(writers) = point.beside {
+            let rate = writers.rate();
+            if let Some((_, first)) = loads.beside.iter().find(|&&(other, _)| other == rate) {
+                let message = format!("job {}: reads beside as many writes are in job {} too", point.name, first.name);
+                return Err(FitError::at(&point.file, message));
+            }
+            loads.beside.push((rate, point));
+            continue;
+        }
         let name = point.name.strip_suffix(WRITERS_OF).unwrap_or(&point.name);
         let Some(job) = jobs.iter().find(|job| job.name == name).filter(|job| is_of(point, job.load)) else {
             others.push(point.clone());
@@ -93,6 +116,7 @@ pub fn sorted(points: &[Point]) -> Result<(Loads<'_>, Vec<Point>), FitError> {
         }
     }
     loads.bursts.iter_mut().for_each(|burst| burst.sort_by_key(|(end, _)| *end));
+    loads.has_reads = others.iter().any(|point| point.kind == Kind::Reads);
     Ok((loads, others))
 }
 
@@ -197,7 +221,7 @@ struct Fit<'a> {
 /// A run that fails.
 pub fn fit(
     base: &mut Base,
-    reads: &Values,
+    reads: &mut Values,
     loads: &Loads<'_>,
     amplification: Option<f64>,
     effort: Effort,
@@ -235,6 +259,7 @@ pub fn fit(
     fit.keys()?;
     let rows = fit.rows(loads, amplification)?;
     progress(1.0);
+    *reads = fit.reads;
     let is_steady = loads.settle.and_then(|settle| settle.is_steady);
     Ok(Some(Written { values: fit.values, told, rows, beside, repetition, is_steady }))
 }
@@ -382,14 +407,37 @@ impl Fit<'_> {
         };
         let jobs = mixed::compared(&loads.beside, steady);
         let requests = self.requests;
+        self.level(loads, &jobs, steady)?;
         let pauses = mixed::fit(&jobs, steady, from, requests, &mut |pauses| {
             self.values.pauses = Some(pauses);
             self.keys()?;
             self.drive()
         })?;
         self.values.pauses = pauses;
+        self.level(loads, &jobs, steady)?;
         self.keys()?;
         mixed::rows(&jobs, steady, requests, &self.drive()?)
+    }
+
+    /// Gives the array, and the buffer, the times that reads and writes of the job beside the fewest writes tell, if no other jobs tell them.
+    fn level(&mut self, loads: &Loads<'_>, jobs: &[mixed::Job<'_>], steady: f64) -> Result<(), FitError> {
+        let (Some(job), true) = (mixed::fitted(jobs).first().copied(), loads.tell_reads() || loads.lone.is_none())
+        else {
+            return Ok(());
+        };
+        self.keys()?;
+        let [reads, writes] = mixed::run(&self.drive()?, &[job], steady, self.requests)?.remove(0);
+        // Half of them meet no program.
+        let middle = |figures: &Figures| figures.exactly(500_000).unwrap_or(figures.mean_us);
+        if loads.tell_reads() {
+            let own = self.reads.read_us.iter().sum::<f64>() / 3.0;
+            let by = (1.0 + (middle(&job.1.figures()) - middle(&reads)) / own).clamp(0.2, 5.0);
+            self.reads.read_us = self.reads.read_us.map(|us| us * by);
+        }
+        if let Some(measured) = job.1.writes.as_ref().filter(|_| loads.lone.is_none()) {
+            self.values.access_us = (self.values.access_us + middle(measured) - middle(&writes)).max(0.0);
+        }
+        Ok(())
     }
 
     fn rows(&mut self, loads: &Loads<'_>, amplification: Option<f64>) -> Result<Vec<WriteRow>, FitError> {

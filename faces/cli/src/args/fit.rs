@@ -70,7 +70,7 @@ pub struct FitArgs {
     #[arg(long, value_name = "SIZE", conflicts_with = "results", value_parser = size)]
     pub size: Option<u64>,
 
-    /// How long they take, minutes
+    /// How long the --jobs take, minutes
     #[arg(long, value_name = "N", conflicts_with_all = ["write_jobs", "probe", "results"], value_parser = clap::value_parser!(u32).range(1..=600), default_value_t = 10)]
     pub minutes: u32,
 

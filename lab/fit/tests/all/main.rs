@@ -4,3 +4,4 @@ mod hidden;
 mod hidden_drives;
 mod job_file;
 mod public;
+mod real_writes;
