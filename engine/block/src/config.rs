@@ -38,6 +38,16 @@ pub enum ElevatorConfig {
     MqDeadline(Deadline),
 }
 
+impl ElevatorConfig {
+    /// `none` or `mq-deadline`.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            ElevatorConfig::None => "none",
+            ElevatorConfig::MqDeadline(_) => "mq-deadline",
+        }
+    }
+}
+
 /// The parameters of `mq-deadline`, by their names in the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Deadline {
@@ -56,12 +66,20 @@ pub struct Deadline {
 }
 
 /// What a flow may ask of the drive.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowConfig {
+    /// Threads that ask, at least 1: each waits for a tag with one request, and they take turns.
+    pub threads: u32,
     /// Its I/O class.
     pub class: Class,
     /// Limits of reads, and of all else.
     pub limits: [Limit; 2],
+}
+
+impl Default for FlowConfig {
+    fn default() -> FlowConfig {
+        FlowConfig { threads: 1, class: Class::default(), limits: [Limit::default(); 2] }
+    }
 }
 
 /// The I/O classes, the highest first.

@@ -61,7 +61,7 @@ impl Limits {
         }
         if lane.waiting.is_empty() {
             lane.begin(now, self.slice);
-            lane.ready = now + lane.wait(now, self.slice, &bio);
+            lane.ready = later(now, lane.wait(now, self.slice, &bio));
             if lane.ready == now {
                 lane.count(now, self.slice, &bio);
                 lane.ready = Time::NEVER;
@@ -83,7 +83,7 @@ impl Limits {
         let lane = self.lanes.iter_mut().flatten().min_by_key(|lane| lane.ready).filter(|lane| lane.ready <= now)?;
         let bio = lane.waiting.pop_front()?;
         lane.count(now, slice, &bio);
-        lane.ready = lane.waiting.front().map_or(Time::NEVER, |next| now + lane.wait(now, slice, next));
+        lane.ready = lane.waiting.front().map_or(Time::NEVER, |next| later(now, lane.wait(now, slice, next)));
         Some(bio)
     }
 
@@ -92,6 +92,11 @@ impl Limits {
     pub(crate) fn waiting(&self, flow: flashlane_core::FlowId) -> usize {
         self.lanes[flow.index()].iter().map(|lane| lane.waiting.len()).sum()
     }
+}
+
+/// The instant so much later, though never [`Time::NEVER`].
+fn later(now: Time, wait: Duration) -> Time {
+    Time::from_ns(now.ns().saturating_add(wait.ns()).min(Time::NEVER.ns() - 1))
 }
 
 /// The bytes that a request counts as, in [`SECOND`]ths.
@@ -127,7 +132,7 @@ impl Lane {
         if let Some(bps) = self.limit.bps {
             let over = (self.bytes + size(bio)).saturating_sub(allowed(bps, to_the_end));
             if over > 0 {
-                wait = wait.max(left + time_of(bps, over));
+                wait = wait.max(Duration::from_ns(left.ns().saturating_add(time_of(bps, over).ns())));
             }
         }
         if let Some(iops) = self.limit.iops

@@ -37,6 +37,7 @@ fn config(rng: &mut Pcg64Mcg) -> Config {
     };
     let flows = (0..1 + draw(rng, 4))
         .map(|_| FlowConfig {
+            threads: 1 + draw(rng, 3) as u32,
             class: [Class::RealTime, Class::BestEffort, Class::Idle][draw(rng, 3) as usize],
             limits: [limit(rng), limit(rng)],
         })

@@ -42,7 +42,7 @@ impl Block {
             depth: config.depth,
             classes: config.flows.iter().map(|flow| flow.class).collect(),
             limits: Limits::new(config),
-            tags: Tags::new(config.tags, flows),
+            tags: Tags::new(config.tags, &config.flows),
             elevator: Elevator::new(&config.elevator),
             open: Sequence::default(),
             flushes: VecDeque::new(),
@@ -124,7 +124,7 @@ impl Block {
     fn tagged(&mut self, now: Time, id: RequestId) {
         self.leave(id, Stage::Tag, now);
         let Some(&mut (bio, _)) = self.open.get_mut(id.0) else { return };
-        if bio.op == Op::Flush {
+        if bio.op == Op::Flush && self.elevator.orders() {
             self.flushes.push_back(id);
         } else {
             self.elevator.insert(now, &bio, self.classes[bio.flow.index()]);

@@ -48,7 +48,7 @@ fn without_an_elevator_all_goes_as_it_comes_to_the_depth() {
     let waits = block.waits()[0];
     assert_eq!(
         (waits.requests, waits.stages[Stage::Tag as usize]),
-        (3, crate::Waited { requests: 1, total_ns: 7 * US })
+        (3, crate::Waited { requests: 1, total_ns: 7 * u128::from(US) })
     );
 }
 
@@ -65,10 +65,14 @@ fn one_request_has_left_the_elevator_before_the_drive_has_room() {
     block.completed(Time::from_ns(9 * US), RequestId(1));
     assert_eq!(issued(&mut block, 9), [2]);
     let stages = block.waits()[0].stages;
-    assert_eq!(stages[Stage::Driver as usize], crate::Waited { requests: 2, total_ns: 9 * US }, "to 5 us, and 9 us");
+    assert_eq!(
+        stages[Stage::Driver as usize],
+        crate::Waited { requests: 2, total_ns: 9 * u128::from(US) },
+        "to 5 us, and 9 us"
+    );
     assert_eq!(
         stages[Stage::Elevator as usize],
-        crate::Waited { requests: 1, total_ns: 4 * US },
+        crate::Waited { requests: 1, total_ns: 4 * u128::from(US) },
         "the read, from 1 us to 5 us"
     );
 }
@@ -120,5 +124,5 @@ fn a_limit_holds_a_request_back_and_says_when_it_goes() {
     block.advance(then);
     assert_eq!(issued(&mut block, 100_000), [1]);
     let limit = block.waits()[0].stages[Stage::Limit as usize];
-    assert_eq!(limit, crate::Waited { requests: 1, total_ns: 100_000 * US });
+    assert_eq!(limit, crate::Waited { requests: 1, total_ns: 100_000 * u128::from(US) });
 }

@@ -1,36 +1,59 @@
 //! Tags: how many requests the elevator and the drive have together.
 //!
-//! A flow waits for a tag with one request; what it asks next stands behind that one. Flows that wait take turns.
+//! A thread waits for a tag with one request; what it asks next stands behind that one. Threads that wait take turns. The requests of a flow of
+//! several threads are theirs in turn.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use flashlane_core::{FlowId, RequestId};
 
+use crate::config::FlowConfig;
+
 /// The tags, and who waits for one.
 #[derive(Debug)]
 pub(crate) struct Tags {
     free: u32,
-    /// Requests of each flow without a tag.
+    flows: Vec<Threads>,
+    /// Requests of each thread without a tag.
     behind: Vec<VecDeque<RequestId>>,
-    /// The flows that have such, in the order in which they get a tag.
-    turns: VecDeque<FlowId>,
+    /// The threads that have such, in the order in which they get a tag.
+    turns: VecDeque<usize>,
+}
+
+/// The threads of a flow.
+#[derive(Debug)]
+struct Threads {
+    first: usize,
+    count: usize,
+    /// The one that asks next.
+    next: usize,
 }
 
 impl Tags {
-    pub(crate) fn new(tags: u32, flows: usize) -> Tags {
-        Tags { free: tags, behind: (0..flows).map(|_| VecDeque::new()).collect(), turns: VecDeque::new() }
+    pub(crate) fn new(tags: u32, flows: &[FlowConfig]) -> Tags {
+        let mut threads = 0;
+        let flow = |flow: &FlowConfig| {
+            let (first, count) = (threads, flow.threads.max(1) as usize);
+            threads += count;
+            Threads { first, count, next: 0 }
+        };
+        let flows = flows.iter().map(flow).collect();
+        Tags { free: tags, flows, behind: (0..threads).map(|_| VecDeque::new()).collect(), turns: VecDeque::new() }
     }
 
     /// Whether the request gets a tag at once; if not, it waits.
     pub(crate) fn take(&mut self, flow: FlowId, id: RequestId) -> bool {
-        let behind = &mut self.behind[flow.index()];
+        let threads = &mut self.flows[flow.index()];
+        let thread = threads.first + threads.next;
+        threads.next = (threads.next + 1) % threads.count;
+        let behind = &mut self.behind[thread];
         if behind.is_empty() && self.free > 0 {
             self.free -= 1;
             return true;
         }
         if behind.is_empty() {
-            self.turns.push_back(flow);
+            self.turns.push_back(thread);
         }
         behind.push_back(id);
         false
@@ -38,14 +61,14 @@ impl Tags {
 
     /// A tag is free again: the request that gets it, if one waits.
     pub(crate) fn give_back(&mut self) -> Option<RequestId> {
-        let Some(flow) = self.turns.pop_front() else {
+        let Some(thread) = self.turns.pop_front() else {
             self.free += 1;
             return None;
         };
-        let behind = &mut self.behind[flow.index()];
+        let behind = &mut self.behind[thread];
         let next = behind.pop_front();
         if !behind.is_empty() {
-            self.turns.push_back(flow);
+            self.turns.push_back(thread);
         }
         next
     }
@@ -61,7 +84,7 @@ mod tests {
 
     #[test]
     fn flows_that_wait_take_turns_and_each_keeps_its_order() {
-        let mut tags = Tags::new(2, 3);
+        let mut tags = Tags::new(2, &[FlowConfig::default(); 3]);
         assert!(ask(&mut tags, 0, 0) && ask(&mut tags, 0, 1), "two tags are free");
         for (flow, id) in [(0, 2), (0, 3), (0, 4), (1, 5), (1, 6), (2, 7)] {
             assert!(!ask(&mut tags, flow, id), "no tag is free for request {id}");
@@ -69,5 +92,16 @@ mod tests {
         let order: Vec<u64> = core::iter::from_fn(|| tags.give_back()).map(|id| id.0).collect();
         assert_eq!(order, [2, 5, 7, 3, 6, 4], "flows 0, 1 and 2 in turn, each with its oldest");
         assert!(ask(&mut tags, 1, 8), "the tag that nobody waited for is free");
+    }
+
+    #[test]
+    fn each_thread_of_a_flow_has_its_turn() {
+        let mut tags = Tags::new(1, &[FlowConfig { threads: 2, ..FlowConfig::default() }, FlowConfig::default()]);
+        assert!(ask(&mut tags, 0, 0));
+        for (flow, id) in [(1, 1), (0, 2), (0, 3), (0, 4), (1, 5)] {
+            assert!(!ask(&mut tags, flow, id), "no tag is free for request {id}");
+        }
+        let order: Vec<u64> = core::iter::from_fn(|| tags.give_back()).map(|id| id.0).collect();
+        assert_eq!(order, [1, 2, 3, 5, 4], "the other flow and two threads in turn");
     }
 }

@@ -36,7 +36,7 @@ pub struct Waited {
     /// How many.
     pub requests: u64,
     /// How long together, ns.
-    pub total_ns: u64,
+    pub total_ns: u128,
 }
 
 /// The waits of a flow.
@@ -75,7 +75,7 @@ impl FlowWaits {
         self.requests += 1;
         for (stage, waited) in self.stages.iter_mut().zip(way.waited) {
             stage.requests += u64::from(waited > Duration::ZERO);
-            stage.total_ns += waited.ns();
+            stage.total_ns += u128::from(waited.ns());
         }
     }
 }

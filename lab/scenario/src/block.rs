@@ -13,17 +13,19 @@ use serde::{Deserialize, Serialize};
 use super::error::KeyError;
 
 /// The operating system's block layer, before the device: limits of flows, tags, an elevator, and how many requests the driver has in the
-/// drive. Named after Linux 6.18. Without this table requests go to the drive as they come.
+/// drive. Named after Linux 6.18. Without this table requests go to the drive as they come. Not with `[host]`.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Block {
     /// What orders requests that wait for the drive: nothing (`none`, default), or `mq-deadline`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elevator: Option<ElevatorWord>,
-    /// Most requests that the driver has in the drive, 1 to 65535. Default: `device.front.depth`, where that is unlimited 1023 with `nvme`, 32 with `sata`.
+    /// Most requests that the driver has in the drive, those of all flows together, 1 to 65535. Default: `device.front.depth`, with `nvme` at most 1023;
+    /// 32 with `sata` where that is unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// Most requests in the elevator and the drive together; a flow waits for a tag with one request, its others behind it, and flows take turns.
+    /// Most requests in the elevator and the drive together: tags. A thread waits for one with one request, its others behind it, and threads take turns.
+    /// Requests that a class or a batch holds back have tags too.
     /// Default: `depth` under `none`, else twice `depth`, at most 256.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nr_requests: Option<u32>,
@@ -54,6 +56,9 @@ pub struct Block {
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BlockFlow {
+    /// Threads that send its requests, in turn, 1 (default) to 1024: each waits for a tag with one request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
     /// `mq-deadline`: its I/O class, `real-time`, `best-effort` (default) or `idle`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<ClassWord>,
@@ -95,6 +100,7 @@ pub enum ClassWord {
     Idle,
 }
 
+const KEYS_OF_FLOWS: [&str; 6] = ["threads", "class", "read_iops", "write_iops", "read_bps", "write_bps"];
 const SLICE_US: u64 = 100_000;
 const JIFFY_US: u64 = 4_000;
 /// The deepest queue of a driver.
@@ -114,10 +120,10 @@ impl Block {
         let us = |us: u64| Duration::from_ns(us * 1_000 / u64::from(scale));
         let elevator = self.elevator(us, range)?;
         let (most, usual) = match protocol {
-            Protocol::Nvme { depth } => (depth, NVME_DEPTH),
-            Protocol::Sata { depth } => (depth, SATA_DEPTH),
+            Protocol::Nvme { depth } => (depth, depth.min(NVME_DEPTH)),
+            Protocol::Sata { depth } => (depth, if depth == u32::MAX { SATA_DEPTH } else { depth.min(DEEPEST) }),
         };
-        let depth = self.depth.unwrap_or(if most == u32::MAX { usual } else { most.min(DEEPEST) });
+        let depth = self.depth.unwrap_or(usual);
         if depth > most {
             let legal = format!("must be at most device.front.depth, {most}: the drive takes no more");
             return Err(KeyError::new("block.depth", depth, legal));
@@ -128,7 +134,42 @@ impl Block {
             Some(tags) => range("nr_requests", tags, 1, 2 * DEEPEST)?,
         };
         let flows = self.flows(&elevator, names)?;
+        let is_timed = |flow: &FlowConfig| flow.limits != [Limit::default(); 2];
+        if self.time_scale.is_some() && elevator == ElevatorConfig::None && !flows.iter().any(is_timed) {
+            let why = "has no effect; legal with elevator = \"mq-deadline\" or a limit";
+            return Err(KeyError::new("block.time_scale", scale, why));
+        }
         Ok(Config { elevator, depth, tags, slice: us(SLICE_US), flows })
+    }
+
+    /// The same with every default written out, and without keys of flows that say what is so without them: equal where block layers are.
+    pub(super) fn complete(&self, protocol: Protocol, names: &[&str]) -> Result<Block, KeyError> {
+        let config = self.config(protocol, names)?;
+        let mut block = Block { depth: Some(config.depth), nr_requests: Some(config.tags), ..self.clone() };
+        block.elevator.get_or_insert(ElevatorWord::None);
+        block.time_scale.get_or_insert(1);
+        if config.elevator != ElevatorConfig::None {
+            for (key, default) in block.deadline() {
+                key.get_or_insert(default);
+            }
+        }
+        for flow in block.flow.values_mut() {
+            flow.threads = flow.threads.filter(|&threads| threads != 1);
+            flow.class = flow.class.filter(|&class| class != ClassWord::BestEffort);
+        }
+        block.flow.retain(|_, flow| *flow != BlockFlow::default());
+        Ok(block)
+    }
+
+    /// The keys of `mq-deadline` and their defaults.
+    fn deadline(&mut self) -> [(&mut Option<u32>, u32); 5] {
+        [
+            (&mut self.read_expire, 500),
+            (&mut self.write_expire, 5_000),
+            (&mut self.fifo_batch, 16),
+            (&mut self.writes_starved, 2),
+            (&mut self.prio_aging_expire, 10_000),
+        ]
     }
 
     fn elevator(
@@ -136,13 +177,13 @@ impl Block {
         us: impl Fn(u64) -> Duration,
         range: impl Fn(&str, u32, u32, u32) -> Result<u32, KeyError>,
     ) -> Result<ElevatorConfig, KeyError> {
-        let keys = [
-            ("read_expire", self.read_expire, 500),
-            ("write_expire", self.write_expire, 5_000),
-            ("fifo_batch", self.fifo_batch, 16),
-            ("writes_starved", self.writes_starved, 2),
-            ("prio_aging_expire", self.prio_aging_expire, 10_000),
-        ];
+        let names = ["read_expire", "write_expire", "fifo_batch", "writes_starved", "prio_aging_expire"];
+        let mut given = self.clone();
+        let mut values = given.deadline().into_iter().map(|(value, default)| (*value, default));
+        let keys = names.map(|name| {
+            let (value, default) = values.next().expect("five keys");
+            (name, value, default)
+        });
         if self.elevator.is_none_or(|word| word == ElevatorWord::None) {
             let given = keys.into_iter().find_map(|(key, value, _)| Some((key, value?)));
             return given.map_or(Ok(ElevatorConfig::None), |(key, value)| {
@@ -166,8 +207,11 @@ impl Block {
 
     fn flows(&self, elevator: &ElevatorConfig, names: &[&str]) -> Result<Vec<FlowConfig>, KeyError> {
         if let Some(unknown) = self.flow.keys().find(|name| !names.contains(&name.as_str())) {
-            let legal = format!("no flow has this name; flows: {}", names.join(", "));
-            return Err(KeyError::new(format!("block.flow.{unknown}"), "", legal));
+            let message = format!("no flow has this name; flows: {}", names.join(", "));
+            let table = format!("block.flow.{unknown}");
+            let below = KEYS_OF_FLOWS.iter().map(|key| format!("{table}.{key}"));
+            let keys = std::iter::once(table.clone()).chain(below).collect();
+            return Err(KeyError { keys, value: String::new(), message });
         }
         names
             .iter()
@@ -177,6 +221,14 @@ impl Block {
 }
 
 impl BlockFlow {
+    /// Its keys in words: `class idle, write_bps 100000000`.
+    pub fn described(&self) -> String {
+        let keys = serde_json::to_value(self).expect("plain values have a JSON form");
+        let word = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let keys = keys.as_object().into_iter().flatten().map(|(key, value)| format!("{key} {}", word(value)));
+        keys.collect::<Vec<_>>().join(", ")
+    }
+
     fn config(&self, name: &str, elevator: &ElevatorConfig) -> Result<FlowConfig, KeyError> {
         let limit = |key: &str, value: Option<u64>| match value {
             Some(0) => {
@@ -194,8 +246,12 @@ impl BlockFlow {
             None | Some(ClassWord::BestEffort) => Class::BestEffort,
             Some(ClassWord::Idle) => Class::Idle,
         };
+        let threads = self.threads.unwrap_or(1);
+        if !(1..=1_024).contains(&threads) {
+            return Err(KeyError::new(format!("block.flow.{name}.threads"), threads, "must be 1 to 1024"));
+        }
         let reads = Limit { iops: limit("read_iops", self.read_iops)?, bps: limit("read_bps", self.read_bps)? };
         let writes = Limit { iops: limit("write_iops", self.write_iops)?, bps: limit("write_bps", self.write_bps)? };
-        Ok(FlowConfig { class, limits: [reads, writes] })
+        Ok(FlowConfig { threads, class, limits: [reads, writes] })
     }
 }

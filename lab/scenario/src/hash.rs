@@ -35,7 +35,7 @@ struct Effective<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<&'a Host>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    block: Option<&'a Block>,
+    block: Option<Block>,
     seed: u64,
     schedulers: Vec<SchedulerChoice>,
     run: Run,
@@ -81,7 +81,9 @@ pub(super) fn hash(scenario: &Scenario, base: &Base) -> Result<String, KeyError>
         flows.push(EffectiveFlow { name: plan.name, priority: plan.priority, range: plan.range, source });
     }
     let schedulers = resolve::schedulers(document)?;
-    let (host, block, seed) = (document.host.as_ref(), document.block.as_ref(), scenario.seed());
+    let (host, seed) = (document.host.as_ref(), scenario.seed());
+    let names: Vec<&str> = flows.iter().map(|flow| flow.name.as_str()).collect();
+    let block = document.block.as_ref().map(|block| block.complete(config.front.protocol, &names)).transpose()?;
     let collect = document.run.collect.clone().unwrap_or_else(|| super::DEFAULT_COLLECT.to_owned());
     // How often a comparison is repeated changes none of its figures.
     let run = Run { collect: Some(collect), seeds: None, ..document.run.clone() };

@@ -26,6 +26,11 @@ impl Elevator {
         }
     }
 
+    /// Whether requests may leave it in another order than they came.
+    pub(crate) fn orders(&self) -> bool {
+        matches!(self, Elevator::MqDeadline(_))
+    }
+
     /// A request of `class` enters.
     pub(crate) fn insert(&mut self, now: Time, bio: &Bio, class: Class) {
         match self {

@@ -1,6 +1,6 @@
 //! The part of `summary.json` on the operating system's block layer: what the requests of each flow waited for, and how long.
 
-use flashlane_block::{FlowWaits, Stage};
+use flashlane_block::{Config, ElevatorConfig, FlowWaits, Stage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +10,12 @@ const ORDERED: f64 = 0.01;
 /// What requests waited for in the block layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockStats {
+    /// Its elevator: `none` or `mq-deadline`.
+    pub elevator: String,
+    /// Most requests that its driver has in the drive.
+    pub depth: u32,
+    /// Its tags: most requests in the elevator and the drive together.
+    pub nr_requests: u32,
     /// Each flow, in the order of the scenario.
     pub flows: Vec<BlockFlowStats>,
 }
@@ -41,8 +47,8 @@ pub struct WaitStats {
 }
 
 impl BlockStats {
-    /// Those of flows of these names.
-    pub fn new<'a>(names: impl Iterator<Item = &'a str>, waits: &[FlowWaits]) -> BlockStats {
+    /// Those of flows of these names below the block layer of `config`.
+    pub fn new<'a>(config: &Config, names: impl Iterator<Item = &'a str>, waits: &[FlowWaits]) -> BlockStats {
         let flow = |(name, waits): (&str, &FlowWaits)| {
             let at = |stage: Stage| {
                 let waited = waits.stages[stage as usize];
@@ -58,13 +64,15 @@ impl BlockStats {
                 driver: at(Stage::Driver),
             }
         };
-        BlockStats { flows: names.zip(waits).map(flow).collect() }
+        let (elevator, depth, nr_requests) = (config.elevator.name().to_owned(), config.depth, config.tags);
+        BlockStats { elevator, depth, nr_requests, flows: names.zip(waits).map(flow).collect() }
     }
 
-    /// Whether so few requests waited in the elevator that their order could not matter.
+    /// Whether there is an elevator, in which so few requests waited that their order could not matter.
     pub fn had_nothing_to_order(&self) -> bool {
         let sum = |of: fn(&BlockFlowStats) -> u64| self.flows.iter().map(of).sum::<u64>();
-        sum(|flow| flow.elevator.requests) as f64 <= ORDERED * sum(|flow| flow.requests) as f64
+        self.elevator != ElevatorConfig::None.name()
+            && sum(|flow| flow.elevator.requests) as f64 <= ORDERED * sum(|flow| flow.requests) as f64
     }
 }
 

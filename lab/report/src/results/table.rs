@@ -82,10 +82,14 @@ pub(super) fn asked(summary: &Summary) -> String {
     if runs.iter().any(|run| run.host.is_some()) {
         host(runs).section(&mut text, "Host: latency as threads see it, mean parts of it, and who got the CPUs");
     }
-    if runs.iter().any(|run| run.block.is_some()) {
-        block(runs).section(&mut text, "Block layer: requests that waited there, and how long on average");
+    if let Some(above) = runs.iter().find_map(|run| run.block.as_ref()) {
+        let BlockStats { elevator, depth, nr_requests, .. } = above;
+        let title = format!(
+            "Block layer ({elevator}, depth {depth}, {nr_requests} tags): requests that waited, and how long on average"
+        );
+        block(runs).section(&mut text, &title);
         if runs.iter().filter_map(|run| run.block.as_ref()).all(BlockStats::had_nothing_to_order) {
-            text.push_str("The host had nothing to order: at most 1 % of the requests waited in its elevator.\n\n");
+            text.push_str("The elevator had nothing to order: at most 1 % of the requests waited in it.\n\n");
         }
     }
     text

@@ -263,11 +263,13 @@ const BLOCKS: &[(&str, &str)] = &[
     ("[block]\nelevator = \"bfq\"", "s.toml:3:12: block.elevator = \"bfq\": unknown word `bfq`, expected `none` or `mq-deadline`"),
     ("[block]\ndepth = 0", "s.toml:3:9: block.depth = 0: must be 1 to 65535"),
     ("[block]\ntime_scale = 0", "s.toml:3:14: block.time_scale = 0: must be 1 to 1000"),
+    ("[block]\ntime_scale = 10", "s.toml:3:14: block.time_scale = 10: has no effect; legal with elevator = \"mq-deadline\" or a limit"),
     ("[block]\nnr_requests = 0", "s.toml:3:15: block.nr_requests = 0: must be 1 to 131070"),
     ("[block]\nfifo_batch = 4", "s.toml:3:14: block.fifo_batch = 4: has no effect; legal with elevator = \"mq-deadline\""),
     ("[block]\nelevator = \"mq-deadline\"\nfifo_batch = 0", "s.toml:4:14: block.fifo_batch = 0: must be 1 to 3600000"),
     ("[block.flow.backup]\nread_iops = 5", "s.toml:2:1: block.flow.backup: no flow has this name; flows: flow0"),
     ("[block.flow.flow0]\nread_iops = 0", "s.toml:3:13: block.flow.flow0.read_iops = 0: must be at least 1; without a limit leave the key out"),
+    ("[block.flow.flow0]\nthreads = 0", "s.toml:3:11: block.flow.flow0.threads = 0: must be 1 to 1024"),
     ("[block.flow.flow0]\nclass = \"idle\"", "s.toml:3:9: block.flow.flow0.class = \"idle\": has no effect; legal with block.elevator = \"mq-deadline\""),
     ("[block]\n[host]\ncpus = 1", "s.toml:2:1: block: must not be there with [host]: threads ask the device themselves"),
 ];

@@ -208,6 +208,24 @@ fn what_is_off_is_not_in_the_hash() {
 
 /// The same for one-shot programs.
 #[test]
+fn defaults_of_a_block_layer_change_no_hash() {
+    let hash = |block: &str| {
+        let flow = "[[flow]]\nname = \"a\"\n[[flow.request]]\nat_ns = 0\nop = \"read\"\npages = [0]\n";
+        let text = format!("device = \"flin-isca18\"\n{block}\n{flow}");
+        parse(&text).and_then(|scenario| scenario.hash()).unwrap_or_else(|why| panic!("{why}\n{text}"))
+    };
+    let plain = hash("[block]");
+    for same in ["elevator = \"none\"", "depth = 1023", "nr_requests = 1023", "[block.flow.a]\nthreads = 1"] {
+        assert_eq!(hash(&format!("[block]\n{same}")), plain, "{same}");
+    }
+    let deadline = "[block]\nelevator = \"mq-deadline\"";
+    let same = hash(&format!("{deadline}\nread_expire = 500\n[block.flow.a]\nclass = \"best-effort\""));
+    assert_eq!(same, hash(deadline));
+    let others = ["", deadline, "[block]\ndepth = 32", "[block.flow.a]\nwrite_bps = 5"].map(hash);
+    assert!(others.iter().all(|other| *other != plain), "{others:?} beside {plain}");
+}
+
+#[test]
 fn one_shot_programs_that_are_off_are_not_in_the_hash() {
     let hash =
         |keys: &str| with(&format!("[device]\npreset = \"cosmos-openssd\"\nnand = {{ {keys} }}")).hash().unwrap();

@@ -135,7 +135,8 @@ pub(crate) fn compare_counted(
         let result = result.with_control(prepared.catalogue.is_control(recipe).expect("resolved before"));
         let result = result.with_blocks_never_folded(prepared.config.blocks_never_folded());
         let names = || infos.iter().map(|info| info.name.as_str());
-        let result = result.with_block(shared.block.as_ref().map(|waits| BlockStats::new(names(), waits)));
+        let below = prepared.block.as_ref().zip(shared.block.as_ref());
+        let result = result.with_block(below.map(|(config, waits)| BlockStats::new(config, names(), waits)));
         results.push(result.with_host(shared.host.as_ref().map(HostOutcome::figures)));
     }
     let mut summary = Summary::new(made_by(scenario, prepared, &results)?, infos, results, Vec::new());

@@ -1,7 +1,7 @@
 //! The loop of a run below the operating system's block layer: flows ask, the block layer holds requests back and orders them, and hands them to the
 //! device. Response times count from the flow's asking.
 //!
-//! Within an instant: completions, limits and timers, arrivals, requests for the device, decisions (model 0.3).
+//! Within an instant: completions, limits and timers, each arrival with the requests for the device that follow, decisions (model 0.3).
 
 use flashlane_block::{Bio, Block, Config as BlockConfig, FlowWaits};
 use flashlane_core::arrival::{Arrival, Span};
@@ -51,7 +51,11 @@ impl Simulation<'_> {
     fn step_blocked(&mut self, run: &mut BlockedRun) -> Result<bool, RunError> {
         let arrival = self.earliest().map_or(Time::NEVER, |(at, _)| at);
         let held = run.block.next_event(self.device.now());
-        let (limit, is_last) = match arrival.min(held) {
+        if held > Time::LAST && held != Time::NEVER && arrival == Time::NEVER && self.device.outstanding() == 0 {
+            let why = "a limit of [block.flow] holds requests back for longer than a run can last, 834 days";
+            return Err(RunError::Input(why.to_owned()));
+        }
+        let (limit, is_last) = match arrival.min(if held > Time::LAST { Time::NEVER } else { held }) {
             // The device still has its own to do: requests, and what its buffer holds.
             Time::NEVER => (self.last_limit(), true),
             at => (at, false),
@@ -60,31 +64,28 @@ impl Simulation<'_> {
         if let Some(fault) = self.device.fault() {
             return Err(RunError::Device(format!("at {}: {}", fault.at, fault.message)));
         }
+        if !completed && !is_last {
+            self.device.advance(limit);
+        }
+        self.pass_blocked_events()?;
         if completed {
             self.complete_blocked(run)?;
         } else if is_last {
-            self.pass_blocked_events()?;
             return Ok(limit != Time::NEVER);
-        } else {
-            self.device.advance(limit);
         }
         let now = if completed { self.device.now() } else { limit };
-        if now > Time::LAST {
-            return Ok(false);
-        }
-        self.pass_blocked_events()?;
         run.block.advance(now);
+        self.issue_blocked(run, now)?;
         while let Some((at, flow)) = self.earliest()
             && at <= now
         {
             self.ask(run, now, flow)?;
-        }
-        while let Some(id) = run.block.issue(now) {
-            self.issue_blocked(run, now, id)?;
+            self.issue_blocked(run, now)?;
         }
         Ok(true)
     }
 
+    /// Passes the device's events to the observers, before the completions of their requests.
     fn pass_blocked_events(&mut self) -> Result<(), RunError> {
         if self.observers.needs_events() {
             self.observers.events(&mut self.device)?;
@@ -140,15 +141,18 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// The driver hands a request to the device.
-    fn issue_blocked(&mut self, run: &mut BlockedRun, now: Time, id: RequestId) -> Result<(), RunError> {
-        let Some(Held { flow, op, fua, arrival, span }) = run.held.remove(id.0) else { return Ok(()) };
-        let extent = match &span {
-            Span::Bytes { offset, length } => Extent::Bytes { offset: *offset, length: *length },
-            Span::Pages(pages) => Extent::Pages(pages),
-        };
-        self.device
-            .submit(now, &Request { id, flow, op, fua, arrival, extent })
-            .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))
+    /// The driver hands to the device what the block layer lets go.
+    fn issue_blocked(&mut self, run: &mut BlockedRun, now: Time) -> Result<(), RunError> {
+        while let Some(id) = run.block.issue(now) {
+            let Some(Held { flow, op, fua, arrival, span }) = run.held.remove(id.0) else { continue };
+            let extent = match &span {
+                Span::Bytes { offset, length } => Extent::Bytes { offset: *offset, length: *length },
+                Span::Pages(pages) => Extent::Pages(pages),
+            };
+            self.device
+                .submit(now, &Request { id, flow, op, fua, arrival, extent })
+                .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;
+        }
+        Ok(())
     }
 }

@@ -39,6 +39,36 @@ fn a_depth_that_is_never_reached_changes_nothing() {
     assert_eq!(without_block(below), plain);
 }
 
+/// A flush of the same instant covers a write that was asked before it, transactions have their rows, and slack is measured.
+#[test]
+fn requests_of_an_instant_and_observers_are_as_without_it() {
+    let text = |block: &str| {
+        format!(
+            "schedulers = [\"fcfs\", \"slacker\"]\ndevice = \"cosmos-openssd\"\n{block}\n[run]\nslack = true\n[[flow]]\n\
+             request = [ {{ at_ns = 0, op = \"write\", pages = [0, 4, 8] }}, {{ at_ns = 0, op = \"flush\" }} ]\n\
+             [[flow]]\nsynthetic = {{ requests = 300, read_ratio = 0.5, rate_iops = 3000, size = {{ constant = 65536 }} }}\n"
+        )
+    };
+    let plain = runs(&text(""));
+    for elevator in ["none", "mq-deadline"] {
+        let below = runs(&text(&format!("[block]\nelevator = \"{elevator}\"\nnr_requests = 1023")));
+        assert!(below[0].slack.is_some());
+        assert_eq!(without_block(below), plain, "{elevator}");
+    }
+}
+
+#[test]
+fn a_limit_that_takes_longer_than_a_run_can_last_is_an_error() {
+    let text = "scheduler = \"fcfs\"\ndevice = \"modern-tlc\"\n[block.flow.a]\nwrite_bps = 1\n[[flow]]\nname = \"a\"\n\
+                request = [ { at_ns = 0, op = \"write-zeroes\", offset = 0, length = 80_000_000 } ]\n";
+    for text in [text.to_owned(), text.replace("80_000_000", "20_000_000_000")] {
+        let scenario = Scenario::parse("block.toml", text).expect("a scenario");
+        let options = Options { audit: true, rows: None, activity: false, progress: None };
+        let error = compare(&scenario, &options).expect_err("834 days").to_string();
+        assert!(error.contains("longer than a run can last"), "{error}");
+    }
+}
+
 /// A reader's mean behind a drive that puts reads first: few tags keep its requests from the drive.
 #[test]
 fn few_tags_undo_what_the_drives_scheduler_gains() {
