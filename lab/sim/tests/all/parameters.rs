@@ -122,12 +122,15 @@ fn every_parameter_has_an_effect() {
     spacious.buffer =
         narrow.buffer.clone().map(|buffer| Buffer { pages: 400, flush_above: 0, read_allocate: false, ..buffer });
     let many_reads = workload(&spacious, 80_000, 90);
+    let mut preferring = three_flow_drive();
+    (preferring.flows[2], preferring.priorities) = (FlowConfig::at_priority(1), 2);
     let mut idle = Vec::new();
     for (question, answer) in with_parameters() {
         for param in answer.params {
             let (config, asks) = match (answer.name, param.name) {
                 ("shortest", _) | (_, "fetch_burst") => (&narrow, &asks),
                 (_, "worth_cap_buffer") => (&spacious, &many_reads),
+                (_, "fcfs_by_priority") => (&preferring, &asks),
                 _ => (&usual, &asks),
             };
             // The estimator uses places only if writes get theirs on arrival.
