@@ -22,6 +22,5 @@ mod waits;
 
 pub use bio::Bio;
 pub use config::{Class, Config, Deadline, ElevatorConfig, FlowConfig, Limit};
-pub use elevator::deadline::MqDeadline;
 pub use system::Block;
 pub use waits::{FlowWaits, Stage, Waited};

@@ -4,7 +4,7 @@
 //! direction goes by rising address, from the last one's on. Then reads begin a batch, unless writes have been passed over too often; it
 //! begins with the oldest request if that has expired or none follows, else where that direction's last batch ended.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeSet, VecDeque};
 
 use flashlane_core::{RequestId, Time};
 
@@ -17,7 +17,7 @@ const WRITES: usize = 1;
 
 /// The elevator.
 #[derive(Debug)]
-pub struct MqDeadline {
+pub(crate) struct MqDeadline {
     parameters: Deadline,
     /// By class.
     classes: [Queues; 3],
@@ -42,14 +42,14 @@ struct Lane {
     /// By age, each with its address and when it came.
     oldest: VecDeque<(RequestId, u64, Time)>,
     /// By address; of equals the older.
-    sorted: BTreeMap<(u64, RequestId), ()>,
+    sorted: BTreeSet<(u64, RequestId)>,
     /// The address of the last one taken.
     last: u64,
 }
 
 impl Lane {
     fn following(&self) -> Option<RequestId> {
-        self.sorted.range((self.last, RequestId(0))..).next().map(|(&(_, id), ())| id)
+        self.sorted.range((self.last, RequestId(0))..).next().map(|&(_, id)| id)
     }
 
     fn take(&mut self, id: RequestId) {
@@ -63,7 +63,7 @@ impl Lane {
 
 impl MqDeadline {
     /// One in which nothing waits.
-    pub fn new(parameters: Deadline) -> MqDeadline {
+    pub(crate) fn new(parameters: Deadline) -> MqDeadline {
         MqDeadline {
             parameters,
             classes: Default::default(),
@@ -74,21 +74,21 @@ impl MqDeadline {
     }
 
     /// A request enters.
-    pub fn insert(&mut self, now: Time, bio: &Bio, class: Class) {
+    pub(crate) fn insert(&mut self, now: Time, bio: &Bio, class: Class) {
         let Queues { lanes, open } = &mut self.classes[class as usize];
         *open += 1;
         let lane = &mut lanes[bio.direction()];
         lane.oldest.push_back((bio.id, bio.offset, now));
-        lane.sorted.insert((bio.offset, bio.id), ());
+        lane.sorted.insert((bio.offset, bio.id));
     }
 
     /// A request that was taken has ended.
-    pub fn completed(&mut self, class: Class) {
+    pub(crate) fn completed(&mut self, class: Class) {
         self.classes[class as usize].open -= 1;
     }
 
     /// Takes the request that goes next.
-    pub fn next(&mut self, now: Time) -> Option<RequestId> {
+    pub(crate) fn next(&mut self, now: Time) -> Option<RequestId> {
         if self.classes.iter().filter(|class| class.open > 0).count() > 1 {
             for class in [Class::BestEffort, Class::Idle] {
                 if self.is_aged(class, now)
@@ -108,7 +108,7 @@ impl MqDeadline {
     }
 
     /// When the oldest request that a higher class holds back has aged.
-    pub fn next_event(&self, now: Time) -> Time {
+    pub(crate) fn next_event(&self, now: Time) -> Time {
         let lower = self.classes[1..].iter().flat_map(|class| &class.lanes);
         let ages =
             lower.filter_map(|lane| lane.oldest.front()).map(|oldest| oldest.2 + self.parameters.prio_aging_expire);

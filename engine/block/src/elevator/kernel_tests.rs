@@ -83,7 +83,7 @@ fn predict(elevator: &mut MqDeadline, now: Time) -> Option<Predicted> {
 fn follow_kernel(elevator: &mut MqDeadline, predicted: Predicted, id: RequestId, class: Class, direction: usize) {
     let lane = &mut elevator.classes[predicted.class as usize].lanes[predicted.lane];
     lane.oldest.insert(predicted.place, predicted.entry);
-    lane.sorted.insert((predicted.entry.1, predicted.id), ());
+    lane.sorted.insert((predicted.entry.1, predicted.id));
     let (before, batched, starved, lasts) = predicted.before;
     (elevator.direction, elevator.batched, elevator.starved) = (before, batched, starved);
     for (class, lasts) in elevator.classes.iter_mut().zip(lasts) {

@@ -1,6 +1,6 @@
 //! Elevators: which of the requests that have a tag goes to the drive next.
 
-pub(crate) mod deadline;
+mod deadline;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

@@ -24,8 +24,6 @@ struct BlockedRun {
     block: Block,
     page_bytes: u64,
     held: Sequence<Held>,
-    /// Requests that have not completed.
-    open: u64,
 }
 
 impl Simulation<'_> {
@@ -38,7 +36,6 @@ impl Simulation<'_> {
             block: Block::new(config),
             page_bytes: u64::from(self.device.board().facts.geometry.page_bytes),
             held: Sequence::default(),
-            open: 0,
         };
         self.draw_first()?;
         while self.step_blocked(&mut run)? {}
@@ -103,7 +100,6 @@ impl Simulation<'_> {
             if self.observers.needs_completions() {
                 self.observers.completion(completion, measured)?;
             }
-            run.open -= 1;
             run.block.completed(completion.done, completion.id);
             self.notify_source(completion)?;
         }
@@ -132,7 +128,6 @@ impl Simulation<'_> {
         let flow_id = FlowId(flow as u16);
         run.held.insert(id.0, Held { flow: flow_id, op, fua, arrival: at, span: extent });
         run.block.enter(now, Bio { id, flow: flow_id, op, offset, bytes });
-        run.open += 1;
         self.issued += 1;
         self.times.set(flow, state.draw(self.limits.end)?);
         if self.issued.is_multiple_of(STRIDE) {
