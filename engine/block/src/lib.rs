@@ -10,17 +10,15 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod bio;
 mod config;
 mod elevator;
 mod limits;
+mod request;
 #[cfg(test)]
 mod swarm_tests;
 mod system;
 mod tags;
-mod waits;
 
-pub use bio::Bio;
 pub use config::{Class, Config, Deadline, ElevatorConfig, FlowConfig, Limit};
+pub use request::{Bio, FlowWaits, Stage, Waited};
 pub use system::Block;
-pub use waits::{FlowWaits, Stage, Waited};

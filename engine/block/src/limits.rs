@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use flashlane_core::{Duration, Op, Time};
 
-use crate::bio::Bio;
 use crate::config::{Config, Limit};
+use crate::request::Bio;
 
 /// Bytes that a trim counts as: it has no data.
 const TRIM_BYTES: u64 = 512;
@@ -109,7 +109,7 @@ fn allowed(rate: u64, time: Duration) -> u128 {
     u128::from(rate) * u128::from(time.ns())
 }
 
-/// The time in which `rate` a second allows so many [`SECOND`]ths, at least 1 ns.
+/// The time in which `rate` a second allows this amount, given in [`SECOND`]ths; at least 1 ns.
 fn time_of(rate: u64, amount: u128) -> Duration {
     Duration::from_ns(u64::try_from(amount.div_ceil(u128::from(rate))).unwrap_or(u64::MAX).max(1))
 }

@@ -9,12 +9,11 @@ use alloc::vec::Vec;
 
 use flashlane_core::{Op, RequestId, Sequence, Time};
 
-use crate::bio::Bio;
 use crate::config::{Class, Config};
 use crate::elevator::Elevator;
 use crate::limits::Limits;
+use crate::request::{Bio, FlowWaits, Stage, Way};
 use crate::tags::Tags;
-use crate::waits::{FlowWaits, Stage, Way};
 
 /// The block layer before one drive.
 #[derive(Debug)]

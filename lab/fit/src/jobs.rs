@@ -112,7 +112,7 @@ impl JobFile {
         (u64::from(self.minutes) * 60 / standard(self.size).len() as u64).saturating_sub(RAMP).max(1)
     }
 
-    /// What is to be said of a file whose jobs are so short that they do not tell tails.
+    /// A note for a file whose jobs are too short to measure p99.9.
     pub fn too_short(&self) -> Option<String> {
         let seconds = self.seconds();
         let beyond = seconds * SLOWEST_READS / 1_000;

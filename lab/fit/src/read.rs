@@ -10,8 +10,8 @@ use crate::error::FitError;
 use crate::point::Point;
 use crate::{csv, fio};
 
-/// What is said of iocost's results. Of 35 client drives that others measured, the rate of small reads in sequence is 0.37 to 2.9 times that of random
-/// ones, that of writes 0.37 to 14 times: four of the six do not tell the others, and none tells a time.
+/// Why iocost's results are refused. On 35 client drives that others measured, small reads in sequence make 0.37 to 2.9 times the rate of random ones, and
+/// writes 0.37 to 14 times. So four of the six rates do not predict the other two, and none of them gives the time of a request.
 const IOCOST: &str = "has the rates of iocost (rbps, rseqiops, ...), which tell no time that a request takes, nor one another; expected results of fio, \
                       for which flashlane fit --jobs prints the jobs";
 

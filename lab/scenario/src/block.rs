@@ -100,6 +100,14 @@ pub enum ClassWord {
     Idle,
 }
 
+/// The keys of `mq-deadline` and their defaults.
+const DEADLINE: [(&str, u32); 5] = [
+    ("read_expire", 500),
+    ("write_expire", 5_000),
+    ("fifo_batch", 16),
+    ("writes_starved", 2),
+    ("prio_aging_expire", 10_000),
+];
 const KEYS_OF_FLOWS: [&str; 6] = ["threads", "class", "read_iops", "write_iops", "read_bps", "write_bps"];
 const SLICE_US: u64 = 100_000;
 const JIFFY_US: u64 = 4_000;
@@ -149,7 +157,9 @@ impl Block {
         block.elevator.get_or_insert(ElevatorWord::None);
         block.time_scale.get_or_insert(1);
         if config.elevator != ElevatorConfig::None {
-            for (key, default) in block.deadline() {
+            let Block { read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire, .. } = &mut block;
+            let keys = [read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire];
+            for (key, (_, default)) in keys.into_iter().zip(DEADLINE) {
                 key.get_or_insert(default);
             }
         }
@@ -161,29 +171,14 @@ impl Block {
         Ok(block)
     }
 
-    /// The keys of `mq-deadline` and their defaults.
-    fn deadline(&mut self) -> [(&mut Option<u32>, u32); 5] {
-        [
-            (&mut self.read_expire, 500),
-            (&mut self.write_expire, 5_000),
-            (&mut self.fifo_batch, 16),
-            (&mut self.writes_starved, 2),
-            (&mut self.prio_aging_expire, 10_000),
-        ]
-    }
-
     fn elevator(
         &self,
         us: impl Fn(u64) -> Duration,
         range: impl Fn(&str, u32, u32, u32) -> Result<u32, KeyError>,
     ) -> Result<ElevatorConfig, KeyError> {
-        let names = ["read_expire", "write_expire", "fifo_batch", "writes_starved", "prio_aging_expire"];
-        let mut given = self.clone();
-        let mut values = given.deadline().into_iter().map(|(value, default)| (*value, default));
-        let keys = names.map(|name| {
-            let (value, default) = values.next().expect("five keys");
-            (name, value, default)
-        });
+        let Block { read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire, .. } = *self;
+        let given = [read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire];
+        let keys = std::array::from_fn(|i| (DEADLINE[i].0, given[i], DEADLINE[i].1));
         if self.elevator.is_none_or(|word| word == ElevatorWord::None) {
             let given = keys.into_iter().find_map(|(key, value, _)| Some((key, value?)));
             return given.map_or(Ok(ElevatorConfig::None), |(key, value)| {
@@ -191,8 +186,8 @@ impl Block {
                 Err(KeyError::new(format!("block.{key}"), value, why))
             });
         }
-        let [read, write, batch, starved, aging] =
-            keys.map(|(key, value, default)| range(key, value.unwrap_or(default), 0, 3_600_000));
+        let [read, write, batch, starved, aging] = keys
+            .map(|(key, value, default): (&str, Option<u32>, u32)| range(key, value.unwrap_or(default), 0, 3_600_000));
         let ms = |ms: u32| us(u64::from(ms) * 1_000);
         let fifo_batch = range("fifo_batch", batch?, 1, 3_600_000)?;
         Ok(ElevatorConfig::MqDeadline(Deadline {

@@ -21,7 +21,7 @@ macro_rules! presets {
     };
 }
 
-/// All presets, in the order they are listed.
+/// All presets, in the order they are listed: those of papers, those of today from the default on, and one for tests.
 pub const PRESETS: &[Preset] = presets![
     "slacker-asplos17",
     "slacker-one-page",
@@ -65,6 +65,11 @@ pub struct PresetFile {
 impl Preset {
     /// The values that lie under all presets, as one that gives no others.
     pub const DEFAULTS: &Preset = &Preset { name: "defaults", text: DEFAULTS };
+
+    /// The drives of today: neither of a paper nor for tests.
+    pub fn of_today() -> impl Iterator<Item = &'static Preset> {
+        PRESETS.iter().skip_while(|preset| preset.name != DEFAULT_PRESET).filter(|preset| preset.name != "unit-cycle")
+    }
 
     /// The preset called `name`, `defaults` included; if there is none, the nearest name.
     pub fn named(name: &str) -> Result<&'static Preset, Option<&'static str>> {

@@ -1,15 +1,15 @@
 //! `mq-deadline`: classes, reads before writes up to a bound, batches of rising addresses, and expiries.
 //!
-//! A lower class goes only when no higher one has a request here or in the drive, or after its request has aged. Within a class a batch of one
-//! direction goes by rising address, from the last one's on. Then reads begin a batch, unless writes have been passed over too often; it
-//! begins with the oldest request if that has expired or none follows, else where that direction's last batch ended.
+//! A lower class goes only when no higher one has a request here or in the drive, or after its request has aged. Within a class requests go in
+//! batches. A batch has one direction, and its addresses rise. It has reads, unless these went before waiting writes too often. Its first request
+//! is the oldest if that has expired, else the next above the address at which the direction's last batch ended, or the oldest if there is none.
 
 use alloc::collections::{BTreeSet, VecDeque};
 
 use flashlane_core::{RequestId, Time};
 
-use crate::bio::Bio;
 use crate::config::{Class, Deadline};
+use crate::request::Bio;
 
 const CLASSES: [Class; 3] = [Class::RealTime, Class::BestEffort, Class::Idle];
 const READS: usize = 0;

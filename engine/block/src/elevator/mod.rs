@@ -7,8 +7,8 @@ use alloc::collections::VecDeque;
 
 use flashlane_core::{RequestId, Time};
 
-use crate::bio::Bio;
 use crate::config::{Class, ElevatorConfig};
+use crate::request::Bio;
 use deadline::MqDeadline;
 
 /// An elevator with what waits in it.

@@ -14,21 +14,6 @@ use flashlane_scenario::{Limit, Preset, Scenario};
 
 use crate::hidden::{drawn, median};
 
-/// Presets whose families are drawn from; those of the papers are of older drives, which `--preset` would have to name.
-const FAMILIES: [&str; 12] = [
-    "modern-tlc",
-    "datacenter-tlc",
-    "client-tlc",
-    "client-qlc",
-    "samsung-970-pro-512gb",
-    "samsung-980-pro-1tb",
-    "samsung-pm9a3-960gb",
-    "sk-hynix-pe8110-960gb",
-    "micron-7450-pro-960gb",
-    "micron-7450-max-800gb",
-    "wd-dc-960gb",
-    "solidigm-p5520-1920gb",
-];
 const DRIVES: u64 = 40;
 /// Times that a host adds to a request, ns.
 const LATENESS_NS: [u64; 3] = [0, 10_000, 40_000];
@@ -84,7 +69,9 @@ fn seed() -> u64 {
 fn hidden(seed: u64, number: u64) -> Hidden {
     let draw = |place: u64, from: u64, to: u64| from + drawn(seed ^ (number << 32), place, to - from);
     let writes = number % 2 == 1;
-    let family = FAMILIES[draw(0, 0, FAMILIES.len() as u64) as usize];
+    // Those of the papers are of older drives, which `--preset` would have to name.
+    let families: Vec<&str> = Preset::of_today().map(|preset| preset.name).collect();
+    let family = families[draw(0, 0, families.len() as u64) as usize];
     let device = Preset::named(family).expect("a preset").device();
     let read = serde_json::to_value(device.nand.read_ns.expect("a time")).expect("a latency");
     let pages: Vec<u64> = match read["pages"].as_array() {
@@ -309,7 +296,7 @@ fn forty_drives_can_be_drawn_and_half_of_them_are_written() {
     }
     let families: BTreeSet<_> =
         drives.iter().filter_map(|drive| drive.scene.document().device.preset.clone()).collect();
-    assert!(families.len() > FAMILIES.len() / 2, "{families:?}");
+    assert!(families.len() > Preset::of_today().count() / 2, "{families:?}");
 }
 
 #[test]

@@ -233,20 +233,8 @@ fn the_mqsim_reference_is_what_its_readme_says() {
 /// A drive of today is no drive of a paper: each of its values says where it comes from, on its line or in the comment above it.
 #[test]
 fn every_value_of_a_drive_of_today_has_a_source_or_is_called_an_assumption() {
-    for name in [
-        "modern-tlc",
-        "datacenter-tlc",
-        "client-tlc",
-        "client-qlc",
-        "samsung-970-pro-512gb",
-        "samsung-980-pro-1tb",
-        "samsung-pm9a3-960gb",
-        "sk-hynix-pe8110-960gb",
-        "micron-7450-pro-960gb",
-        "micron-7450-max-800gb",
-        "wd-dc-960gb",
-        "solidigm-p5520-1920gb",
-    ] {
+    assert_eq!(Preset::of_today().count(), 12);
+    for Preset { name, .. } in Preset::of_today() {
         every_value_says_where_it_comes_from(name);
     }
 }

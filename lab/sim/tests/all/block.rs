@@ -130,6 +130,11 @@ fn all_kinds_pass_one_at_a_time() {
         );
         let made = runs(&text);
         let total = &made[0].total;
-        assert_eq!((total.issued, total.completed), (total.completed, total.issued), "{elevator}");
+        assert!(
+            total.issued > 600 && total.completed == total.issued,
+            "{elevator}: {} of {}",
+            total.completed,
+            total.issued
+        );
     }
 }

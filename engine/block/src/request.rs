@@ -1,6 +1,28 @@
-//! What requests waited for, and how long.
+//! A request on its way through the block layer: what it asks, and what it waited for.
 
-use flashlane_core::{Duration, Time};
+use flashlane_core::{Duration, FlowId, Op, RequestId, Time};
+
+/// A request of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bio {
+    /// Its number; later ones have greater numbers.
+    pub id: RequestId,
+    /// Its flow.
+    pub flow: FlowId,
+    /// What it asks.
+    pub op: Op,
+    /// The address of its first byte in the drive.
+    pub offset: u64,
+    /// Its length.
+    pub bytes: u64,
+}
+
+impl Bio {
+    /// The place of its direction in pairs: reads 0, all else 1.
+    pub(crate) fn direction(&self) -> usize {
+        usize::from(self.op != Op::Read)
+    }
+}
 
 /// What a request waits for on its way to the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
