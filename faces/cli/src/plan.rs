@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use flashlane_outputs::shown::{self, counted, escaped};
-use flashlane_report::results::verdict::{self, cache_stays_full};
+use flashlane_report::results::verdict::cache_stays_full;
 use flashlane_scenario::{Document, FlowSource, MAX_FLOWS, Scenario, ScenarioError};
 use flashlane_trace::recognise;
 
@@ -123,12 +123,9 @@ pub fn remarks(scenario: &Scenario) -> String {
     scenario.remarks().iter().map(line).collect()
 }
 
-/// What was not measured when the device was fitted, a line; empty where nothing is said. Results of runs say it of what they do.
+/// What was not measured when the device was fitted, a line; empty where nothing is said.
 pub fn not_measured(scenario: &Scenario) -> Result<String, Failure> {
-    let uses = scenario.fitted()?.not_measured();
-    let uses: Vec<&str> = uses.iter().filter(|(_, is_unknown)| *is_unknown).map(|(what, _)| *what).collect();
-    let sentence = verdict::not_measured(&uses);
-    Ok(sentence.map_or(String::new(), |sentence| format!("{}: {sentence}\n", escaped(scenario.device_name()))))
+    Ok(flashlane_sweep::not_measured(scenario)?.map_or(String::new(), |sentence| sentence + "\n"))
 }
 
 /// Runs `flashlane check`.

@@ -40,7 +40,7 @@ mod runner;
 pub use axis::{Axis, label};
 pub use file::Sweep;
 pub use make::{Made, MakeOptions, Shard, claim_and_make, make};
-pub use plan::{Plan, PlannedRun};
+pub use plan::{Plan, PlannedRun, not_measured};
 pub use recommend::{Limit, Limits, Recommend, nanoseconds};
 pub use report::html;
 pub use runner::{Progress, make_missing, name_of};

@@ -10,11 +10,22 @@ use super::file::Sweep;
 use super::runner::name_of;
 use flashlane_outputs::shown::escaped;
 use flashlane_report::results::verdict;
-use flashlane_scenario::Scenario;
+use flashlane_scenario::{Scenario, ScenarioError};
 use flashlane_sim::{Memory, RunError};
 
 /// The name of the runs of a sweep that has none of its own.
 const UNNAMED: &str = "sweep";
+
+/// What was not measured when the device of a scenario was fitted, a sentence; none if nothing is to be said. Results of runs say it of what they do.
+///
+/// # Errors
+/// A device file that cannot be read.
+pub fn not_measured(scenario: &Scenario) -> Result<Option<String>, ScenarioError> {
+    let uses = scenario.fitted()?.not_measured();
+    let uses: Vec<&str> = uses.iter().filter(|(_, is_unknown)| *is_unknown).map(|(what, _)| *what).collect();
+    let sentence = verdict::not_measured(&uses);
+    Ok(sentence.map(|sentence| format!("{}: {sentence}", escaped(scenario.device_name()))))
+}
 
 /// All runs of a sweep, checked.
 #[derive(Debug)]
@@ -38,12 +49,7 @@ impl Plan {
         let mut sentences = BTreeMap::new();
         for run in &self.runs {
             if let Entry::Vacant(entry) = sentences.entry(axis.map(|axis| run.at[axis])) {
-                let scenario = sweep.scenario(&run.at)?;
-                let uses = scenario.fitted()?.not_measured();
-                let uses: Vec<&str> =
-                    uses.iter().filter(|(_, is_unknown)| *is_unknown).map(|(use_, _)| *use_).collect();
-                let sentence = verdict::not_measured(&uses);
-                entry.insert(sentence.map(|sentence| format!("{}: {sentence}", escaped(scenario.device_name()))));
+                entry.insert(not_measured(&sweep.scenario(&run.at)?)?);
             }
         }
         Ok(sentences.into_values().flatten().collect())
