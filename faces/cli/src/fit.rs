@@ -60,7 +60,10 @@ pub fn act(args: &FitArgs) -> Result<(), Failure> {
         if !remarks.is_empty() {
             note(remarks.trim_end());
         }
-        return print_json(&flashlane_fit::probe(&scenario, args.size, Requests::FULL, args.write_jobs)?);
+        let probe = |progress: &(dyn Fn(f64) + Sync)| {
+            flashlane_fit::probe(&scenario, args.size, Requests::FULL, args.write_jobs, progress)
+        };
+        return print_json(&progress::of_fit("jobs", probe)?);
     }
     fit(args)
 }
@@ -101,7 +104,7 @@ fn fit(args: &FitArgs) -> Result<(), Failure> {
     // Only to see that they can be written: a search that is killed then leaves nothing beside them.
     drop((begin()?, begin_page()?));
     let probes = Probes { points: &points, preset: args.preset.as_deref(), amplification };
-    let answer = progress::of_fit(|progress| flashlane_fit::fit(&probes, Effort::FULL, progress));
+    let answer = progress::of_fit("search", |progress| flashlane_fit::fit(&probes, Effort::FULL, progress));
     let answer = answer.map_err(|error| match (error, args.time_scale) {
         (FitError::Input(message), Some(scale)) => {
             Failure::Input(format!("{message} (times are divided by --time-scale {scale})"))

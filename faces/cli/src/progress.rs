@@ -21,11 +21,11 @@ pub fn of_sweep<T>(progress: &flashlane_sweep::Progress, work: impl FnOnce() -> 
     watched(|bar| follow_sweep(bar, progress), |_| work())
 }
 
-/// Runs `work`, a fit that says which share of it is done, and shows that.
-pub fn of_fit<T>(work: impl FnOnce(&dyn Fn(f64)) -> T) -> T {
+/// Runs `work`, a fit or its probe that says which share of `what` is done, and shows that.
+pub fn of_fit<T>(what: &str, work: impl FnOnce(&(dyn Fn(f64) + Sync)) -> T) -> T {
     let thousandths = AtomicU64::new(0);
     let follow = |bar: &ProgressBar| {
-        style(bar, "{bar:32} {percent:>3} % of the search  {eta} left");
+        style(bar, &format!("{{bar:32}} {{percent:>3}} % of the {what}  {{eta}} left"));
         bar.set_length(1_000);
         bar.set_position(thousandths.load(Ordering::Relaxed));
     };

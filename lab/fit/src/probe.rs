@@ -2,6 +2,8 @@
 //!
 //! Promises the same bytes for the same scenario: no clock, and no processor time.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -29,21 +31,43 @@ impl Requests {
     pub const FULL: Requests = Requests(60_000);
 }
 
+/// Counts jobs that are done, and says which share of all they are.
+struct Done<'a> {
+    jobs: AtomicUsize,
+    of: usize,
+    progress: &'a (dyn Fn(f64) + Sync),
+}
+
+impl Done<'_> {
+    fn one(&self) {
+        let jobs = 1 + self.jobs.fetch_add(1, Ordering::Relaxed);
+        (self.progress)(jobs as f64 / self.of as f64);
+    }
+}
+
 /// fio's JSON of the standard jobs on the first `size` bytes of the device of `scenario`, by default on all, under its first scheduler; if
-/// `writes`, of those that write, too, on all. Its flows do not matter.
+/// `writes`, of those that write, too, on all. Its flows do not matter. Calls `progress` with the share that is done, from several threads.
 ///
 /// # Errors
 /// A scenario without a device that can be built, or a run that fails.
-pub fn probe(scenario: &Scenario, size: Option<u64>, requests: Requests, writes: bool) -> Result<String, FitError> {
+pub fn probe(
+    scenario: &Scenario,
+    size: Option<u64>,
+    requests: Requests,
+    writes: bool,
+    progress: &(dyn Fn(f64) + Sync),
+) -> Result<String, FitError> {
     let input = |error: flashlane_scenario::ScenarioError| FitError::Input(error.to_string());
     let config = scenario.device_config().map_err(input)?;
     let all = u64::from(config.ftl.logical_pages) * u64::from(config.geometry.page_bytes);
     let size = size.map_or(all, |size| size.min(all));
     let limit = (size < all).then_some(size);
-    let jobs = standard(size).into_par_iter().map(|job| run(scenario, &job, (size, limit), requests.0));
+    let (jobs, write_jobs) = (standard(size), if writes { write_jobs(all) } else { Vec::new() });
+    let done = Done { jobs: AtomicUsize::new(0), of: jobs.len() + write_jobs.len(), progress };
+    let jobs = jobs.into_par_iter().map(|job| run(scenario, &job, (size, limit), requests.0).inspect(|_| done.one()));
     let mut jobs: Vec<Value> = jobs.collect::<Result<_, _>>()?;
     if writes {
-        jobs.extend(written(scenario, all, requests.0).map_err(FitError::Input)?);
+        jobs.extend(written(scenario, &write_jobs, requests.0, &done).map_err(FitError::Input)?);
     }
     let document = json!({
         "fio version": "fio-3.33",
@@ -99,10 +123,9 @@ fn under_one_scheduler(scenario: &Scenario, warm_up: u64, flows: &str) -> Result
 
 /// The jobs that write, on the drive at a part of its size. Jobs that only prepare it are not run, as the model begins where they end; nor those beside
 /// more writes than it keeps up with.
-fn written(scenario: &Scenario, size: u64, requests: u64) -> Result<Vec<Value>, String> {
+fn written(scenario: &Scenario, jobs: &[WriteJob], requests: u64, done: &Done<'_>) -> Result<Vec<Value>, String> {
     let scene = under_one_scheduler(scenario, 0, &play::flow("x", "requests = 1"))?;
     let drive = Drive::new(scene)?;
-    let jobs = write_jobs(size);
     let end = |job: &WriteJob| match job.load {
         Load::Burst { to, .. } if job.name.starts_with("burst-") => Some(to),
         _ => None,
@@ -133,6 +156,7 @@ fn written(scenario: &Scenario, size: u64, requests: u64) -> Result<Vec<Value>, 
             Load::Fill | Load::Idle | Load::Overwrite | Load::Settle => None,
         })
     };
+    let run = |job: &WriteJob| run(job).inspect(|_| done.one());
     let told: Vec<Option<Value>> = jobs.par_iter().map(run).collect::<Result<_, _>>()?;
     Ok(told.into_iter().flatten().collect())
 }

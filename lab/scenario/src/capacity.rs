@@ -17,6 +17,9 @@ use super::words::{MappingStart, Victim};
 /// The ways to give the user capacity.
 pub(super) const CAPACITY: [&str; 3] = ["user_gb", "user_bytes", "over_provisioning_percent"];
 
+/// The blocks in SLC mode, which hold no part of it.
+const STATIC_BLOCKS: &str = "device.slc.static_blocks";
+
 /// The keys that determine the raw capacity.
 pub(super) fn counts_keys() -> impl Iterator<Item = String> {
     let counts =
@@ -57,8 +60,9 @@ pub(super) fn logical_pages(device: &Device, geometry: &Geometry) -> Result<u32,
         }
         _ => format!("must be at most the raw capacity of {raw_bytes} bytes"),
     };
-    // Where a preset gives the capacity, the likely cause is a geometry that the user made smaller.
-    let keys = std::iter::once(key.to_owned()).chain(counts_keys()).collect();
+    // Where a preset gives the capacity, the likely cause is a cache that the user made larger, or a geometry that the user made smaller.
+    let cache = (in_slc_mode > 0).then(|| STATIC_BLOCKS.to_owned());
+    let keys = std::iter::once(key.to_owned()).chain(cache).chain(counts_keys()).collect();
     Err(KeyError { keys, value, message })
 }
 
@@ -118,7 +122,7 @@ fn static_blocks(device: &Device, geometry: &Geometry) -> Result<u32, KeyError> 
         return Ok(blocks);
     }
     Err(KeyError {
-        keys: vec!["device.slc.static_blocks".into(), "device.geometry.blocks_per_plane".into()],
+        keys: vec![STATIC_BLOCKS.into(), "device.geometry.blocks_per_plane".into()],
         value: blocks.to_string(),
         message: format!("must be less than the {} of a plane", counted(geometry.blocks_per_plane, "block")),
     })
@@ -209,31 +213,33 @@ pub(super) fn spare_covers_gc(
     let room = spare.saturating_sub(open);
     let less =
         if in_slc_mode == 0 { "give the user less capacity" } else { "give the user or the SLC cache less capacity" };
-    let legal = if room < 2 {
-        less.into()
-    } else {
-        let percent = (room as f64 * 1000.0 / g.blocks_per_plane as f64).floor() / 10.0;
-        format!("must be at most {} ({percent} %), or {less}", counted(room, "block"))
-    };
-    let mut keys = vec![key.to_owned()];
-    keys.extend(CAPACITY.map(|key| format!("device.ftl.{key}")));
+    let mut keys: Vec<String> = CAPACITY.map(|key| format!("device.ftl.{key}")).into();
     if mapping.is_some() {
         keys.extend(["entries_per_page", "entry_bytes"].map(|key| format!("device.mapping.{key}")));
     }
-    keys.extend(counts_keys());
     let cache = match in_slc_mode {
         0 => String::new(),
         blocks => {
-            keys.push("device.slc.static_blocks".into());
+            keys.push(STATIC_BLOCKS.into());
             format!("{blocks} are always in SLC mode, ")
         }
     };
+    keys.extend(counts_keys());
     let data_is = if data > g.blocks_per_plane { "would be needed for" } else { "hold" };
-    let message = format!(
-        "garbage collection would start above the over-provisioning: of a plane's {} blocks {cache}{data} {data_is} user data{} and \
-         {open} are open; {legal}",
-        g.blocks_per_plane,
-        if mapping.is_some() { " and the map" } else { "" }
+    let map = if mapping.is_some() { " and the map" } else { "" };
+    let blocks = format!(
+        "garbage collection would start above the over-provisioning: of a plane's {} blocks {cache}{data} {data_is} user data{map} and \
+         {open} are open",
+        g.blocks_per_plane
     );
+    if room < 2 {
+        // No threshold is legal, so that the one that is given is not at fault.
+        keys.push(key.to_owned());
+        let message = format!("{blocks}, which leaves no room for {key} = {value}; {less}");
+        return Err(KeyError { keys, value: String::new(), message });
+    }
+    keys.insert(0, key.to_owned());
+    let percent = (room as f64 * 1000.0 / g.blocks_per_plane as f64).floor() / 10.0;
+    let message = format!("{blocks}; must be at most {} ({percent} %), or {less}", counted(room, "block"));
     Err(KeyError { keys, value, message })
 }

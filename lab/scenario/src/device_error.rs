@@ -42,7 +42,11 @@ pub(super) fn in_scenario_keys(device: &Device, priorities: &[u8], error: Config
         ("geometry.slots", ..) => String::new(),
         _ => error.value,
     };
-    KeyError { keys, value, message: error.legal }
+    let message = match error.key {
+        "gc.hard_blocks" => format!("{}, fewer than where collection starts (device.{start})", error.legal),
+        _ => error.legal,
+    };
+    KeyError { keys, value, message }
 }
 
 /// The keys in `device` that an error is about, where they are not the device's own key.

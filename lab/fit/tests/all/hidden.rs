@@ -1,5 +1,7 @@
 //! Fits to modelled drives whose values are hidden: what the probe tells of them is enough to predict what it was not fitted to.
 
+use std::sync::Mutex;
+
 use flashlane_fit::{About, Effort, Kind, Probes, Requests, Told, Written, fit, points, probe};
 use flashlane_scenario::Scenario;
 
@@ -62,7 +64,7 @@ fn hidden(seed: u64) -> Scenario {
 fn errors(seeds: std::ops::Range<u64>, effort: Effort, requests: Requests) -> [Vec<f64>; 2] {
     let (mut means, mut tails) = (Vec::new(), Vec::new());
     for seed in seeds {
-        let told = probe(&hidden(seed), None, requests, false).expect("a probe");
+        let told = probe(&hidden(seed), None, requests, false, &|_| ()).expect("a probe");
         let points = points("probe.json", &told).expect("what fio would tell");
         let answer =
             fit(&Probes { points: &points, preset: None, amplification: None }, effort, &|_| ()).expect("a drive");
@@ -85,7 +87,7 @@ pub fn median(errors: &[f64]) -> f64 {
 
 /// A fit of a drive's writes, of which only jobs that `are_kept` are given.
 fn of_writes(scenario: &Scenario, effort: Effort, are_kept: impl Fn(&str) -> bool) -> Written {
-    let told = probe(scenario, None, Requests(1_000), true).expect("a probe");
+    let told = probe(scenario, None, Requests(1_000), true, &|_| ()).expect("a probe");
     let mut points = points("probe.json", &told).expect("what fio would tell");
     points.retain(|point| point.kind == Kind::Reads || are_kept(&point.name));
     let preset = scenario.document().device.preset.clone();
@@ -159,9 +161,14 @@ fn a_hidden_drive_is_predicted_from_its_probe() {
 #[test]
 fn a_probe_has_the_same_bytes_every_time_and_one_of_a_fresh_drive_is_refused() {
     let scenario = hidden(3);
-    let told = probe(&scenario, None, Requests(500), false).expect("a probe");
-    assert!(told == probe(&scenario, None, Requests(500), false).expect("a probe"));
-    let part = probe(&scenario, Some(1 << 30), Requests(500), false).expect("a probe");
+    let shares = Mutex::new(Vec::new());
+    let note = |share: f64| shares.lock().expect("no panic").push(share);
+    let told = probe(&scenario, None, Requests(500), false, &note).expect("a probe");
+    let mut shares = shares.into_inner().expect("no panic");
+    shares.sort_by(f64::total_cmp);
+    assert!(shares.len() > 20 && shares[0] < 0.1 && shares.last() == Some(&1.0), "{shares:?}");
+    assert!(told == probe(&scenario, None, Requests(500), false, &|_| ()).expect("a probe"));
+    let part = probe(&scenario, Some(1 << 30), Requests(500), false, &|_| ()).expect("a probe");
     assert!(part != told && part.contains("\"size\": \"1073741824\""), "{part}");
     let fresh = Scenario::parse(
         "fresh",
@@ -169,7 +176,7 @@ fn a_probe_has_the_same_bytes_every_time_and_one_of_a_fresh_drive_is_refused() {
          synthetic = { requests = 1, arrivals = \"closed-loop\" }\n"
             .into(),
     );
-    let told = probe(&fresh.expect("a scenario"), None, Requests(500), false).expect("a probe");
+    let told = probe(&fresh.expect("a scenario"), None, Requests(500), false, &|_| ()).expect("a probe");
     let points = points("p.json", &told).expect("told");
     let probes = Probes { points: &points, preset: None, amplification: None };
     let error = fit(&probes, Effort::SHORT, &|_| ()).expect_err("no flash is read");

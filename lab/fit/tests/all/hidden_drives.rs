@@ -177,7 +177,7 @@ fn under_answers(file: &str) -> String {
 
 /// Fits a device to a drive's probe, and judges it.
 fn outcome(drive: &Hidden, effort: Effort, requests: Requests) -> Outcome {
-    let told = probe(&drive.scene, None, requests, drive.writes).expect("a probe");
+    let told = probe(&drive.scene, None, requests, drive.writes, &|_| ()).expect("a probe");
     let points = points("probe.json", &told).expect("what fio would tell");
     let refused = |why| Outcome { refused: Some(why), ..Outcome::default() };
     let answer = match fit(&Probes { points: &points, preset: None, amplification: None }, effort, &|_| ()) {

@@ -61,7 +61,8 @@ fn a_key_that_a_preset_gives_is_named_where_the_user_broke_it() {
                     of 274877906944 bytes";
     assert_eq!(complaint(&format!("{text}\n{FLOW}")), expected);
     let text = "[device]\npreset = \"flin-isca18\"\n[device.gc]\nstart_blocks = 7";
-    let expected = "s.toml:4:16: device.gc.start_blocks = 7: device.gc.hard_percent = 0.5 (20 blocks): must be 1 to 6";
+    let expected = "s.toml:4:16: device.gc.start_blocks = 7: device.gc.hard_percent = 0.5 (20 blocks): must be 1 to 6, \
+                    fewer than where collection starts (device.gc.start_blocks)";
     assert_eq!(complaint(&format!("{text}\n{FLOW}")), expected);
 }
 
@@ -154,7 +155,7 @@ const TOP: &[(&str, &str)] = &[
     ("[device.geometry]\npages_per_block = 1537\n[device.slc]\nstatic_blocks = 5\nbits = 3\nread_ns = 1\nprogram_ns = 1\nerase_ns = 1", "s.toml:5:8: device.slc.bits = 3: must be a divisor of geometry.pages_per_block, which is 1537"),
     ("[device.slc]\ndynamic = true\ndynamic_limit = 0\nbits = 3\nread_ns = 1\nprogram_ns = 1\nerase_ns = 1", "s.toml:3:17: device.slc.dynamic_limit = 0: must be at least 1; dynamic = false is for none"),
     ("[device.slc]\nstatic_blocks = 700\nbits = 2\nread_ns = 1\nprogram_ns = 1\nerase_ns = 1", "s.toml:2:17: device.slc.static_blocks = 700: must be less than the 700 blocks of a plane"),
-    ("[device.slc]\nstatic_blocks = 600\nbits = 2\nread_ns = 1\nprogram_ns = 1\nerase_ns = 1", "s.toml: device.ftl.user_gb = 1000: must be at most the raw capacity of 161061273600 bytes beside the static blocks of the SLC cache"),
+    ("[device.slc]\nstatic_blocks = 600\nbits = 2\nread_ns = 1\nprogram_ns = 1\nerase_ns = 1", "s.toml:2:17: device.slc.static_blocks = 600: device.ftl.user_gb = 1000: must be at most the raw capacity of 161061273600 bytes beside the static blocks of the SLC cache"),
     ("[device.slc]\ndynamic = true\nbits = 2\nread_ns = 0\nprogram_ns = 1\nerase_ns = 1", "s.toml:4:11: device.slc.read_ns = 0: must be 1 to 3600000000000"),
     ("[device.slc]\ndynamic = true\nbits = 2\nidle_ms = -1\nread_ns = 1\nprogram_ns = 1\nerase_ns = 1", "s.toml:4:11: device.slc.idle_ms = -1: must be 0 to 86400000"),
     ("[device.slc]\ndynamic = true\nfull = \"wait\"", "s.toml:3:8: device.slc.full = \"wait\": unknown word `wait`, expected `fold` or `direct`"),
@@ -167,7 +168,7 @@ const TOP: &[(&str, &str)] = &[
     ("[device.mapping]\nentries = 5\nentry_bytes = 0", "s.toml:3:15: device.mapping.entry_bytes = 0: must be 1 to 4096, the bytes of a unit of the map"),
     ("[device.mapping]\nentries = 5\nentry_bytes = 6", "s.toml:3:15: device.mapping.entry_bytes = 6: does not divide the bytes of a unit of the map, 4096: give entries_per_page"),
     ("[device.mapping]\nentries = 5\nentry_bytes = 6\nentries_per_page = 2731", "s.toml:4:20: device.mapping.entries_per_page = 2731: must be 1 to 682"),
-    ("[device.mapping]\nentries = 5\nentries_per_page = 1", "s.toml:3:20: device.mapping.entries_per_page = 1: device.gc.start_percent = 1 (7 blocks): garbage collection would start above the over-provisioning: of a plane's 700 blocks 1245 would be needed for user data and the map and 2 are open; give the user less capacity"),
+    ("[device.mapping]\nentries = 5\nentries_per_page = 1", "s.toml:3:20: device.mapping.entries_per_page = 1: garbage collection would start above the over-provisioning: of a plane's 700 blocks 1245 would be needed for user data and the map and 2 are open, which leaves no room for device.gc.start_percent = 1 (7 blocks); give the user less capacity"),
     ("[device.mapping]\nentries = 5\nentries_per_page = 0", "s.toml:3:20: device.mapping.entries_per_page = 0: must be 1 to 1024"),
     ("[device.mapping]\nentries = 5\nread_bytes = 1000", "s.toml:3:14: device.mapping.read_bytes = 1000: must be a multiple of 512"),
     ("[device.mapping]\nentries = 5\nread_bytes = 32768", "s.toml:3:14: device.mapping.read_bytes = 32768: must be 512 to 4096"),
@@ -186,7 +187,7 @@ const TOP: &[(&str, &str)] = &[
     ("[device.gc]\nstart_percent = 50", "s.toml:2:17: device.gc.start_percent = 50 (350 blocks): garbage collection would start above the over-provisioning: of a plane's 700 blocks 623 hold user data and 2 are open; must be at most 75 blocks (10.7 %), or give the user less capacity"),
     ("[device.gc]\nstart_percent = 101", "s.toml:2:17: device.gc.start_percent = 101: must be 0 to 100"),
     ("[device.gc]\nstart_blocks = 1", "s.toml:2:16: device.gc.start_blocks = 1: must be 2 to 700"),
-    ("[device.gc]\nhard_blocks = 2000", "s.toml:2:15: device.gc.hard_blocks = 2000: must be 1 to 6"),
+    ("[device.gc]\nhard_blocks = 2000", "s.toml:2:15: device.gc.hard_blocks = 2000: must be 1 to 6, fewer than where collection starts (device.gc.start_percent)"),
     ("[device.gc]\nstart_blocks=3\nstart_percent=5", "s.toml:3:15: device.gc.start_percent = 5: give exactly one of start_percent, start_blocks, not device.gc.start_percent = 5 and device.gc.start_blocks = 3"),
     ("[device.gc]\nvictim = { d-choices = 4 }", "s.toml:2:10: device.gc.victim = { d-choices = 4 }: invalid type: table, expected a word: \"greedy\" or \"random\" or \"d-choices\" or \"fifo\" or \"cost-benefit\""),
     ("[device.gc]\nvictim = { d-choices = { of = 4 } }", "s.toml:2:10: device.gc.victim = { d-choices = { of = 4 } }: invalid type: table, expected a word: \"greedy\" or \"random\" or \"d-choices\" or \"fifo\" or \"cost-benefit\""),

@@ -124,6 +124,17 @@ fn an_error_names_the_file_the_key_and_the_value() {
             "d.toml:3:10: fitted.writes = \"yes\": unknown word `yes`, expected one of `measured`",
         ),
         ("[device]\n[fitted]\nwrite = \"measured\"\n", "d.toml:3:1: fitted.write: unknown key `write`"),
+        // As fitted files are: the threshold was blamed, and the capacity, which is the preset's.
+        (
+            "[device]\npreset = \"client-tlc\"\nslc.static_blocks = 300\ngeometry.blocks_per_plane = 1400\n",
+            "d.toml:3:21: device.slc.static_blocks = 300: device.ftl.user_gb = 500: must be at most the raw capacity of",
+        ),
+        (
+            "[device]\npreset = \"client-tlc\"\ngc.start_percent = 1.0\nslc.static_blocks = 150\n",
+            "d.toml:4:21: device.slc.static_blocks = 150: garbage collection would start above the over-provisioning: of a plane's \
+             1400 blocks 150 are always in SLC mode, 1247 hold user data and 3 are open, which leaves no room for \
+             device.gc.start_percent = 1 (14 blocks); give the user or the SLC cache less capacity",
+        ),
         ("[geometry]\nchannels = 1\n", "d.toml:1:2: geometry: unknown key `geometry`"),
         (
             "summary = \"x\"\n",
