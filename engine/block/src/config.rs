@@ -13,6 +13,8 @@ pub struct Config {
     pub depth: u32,
     /// Most requests that have a tag: those in the elevator and in the drive together.
     pub tags: u32,
+    /// How requests are merged, if they are.
+    pub merging: Option<Merging>,
     /// The slice of the limits: what one allows may go at once.
     pub slice: Duration,
     /// Each flow.
@@ -63,6 +65,15 @@ pub struct Deadline {
     pub prio_aging_expire: Duration,
     /// The resolution of the expiries: instants count in whole jiffies.
     pub jiffy: Duration,
+}
+
+/// How large a request may become by merging.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Merging {
+    /// Most bytes.
+    pub max_bytes: u64,
+    /// Most bios: each is a segment.
+    pub max_segments: u32,
 }
 
 /// What a flow may ask of the drive.

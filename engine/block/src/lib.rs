@@ -1,6 +1,7 @@
 //! Block layer: what the operating system does with a request before the drive gets it.
 //!
-//! A request passes the limits of its flow, waits for a tag, then in the elevator, then for room in the drive. Named after Linux 6.18, with one
+//! What a flow asks, a bio, passes the flow's limits and joins a request that it lies beside, or becomes one and waits for a tag; then it waits in the elevator, then
+//! for room in the drive. Named after Linux 6.18, with one
 //! hardware queue; written from its documentation and from what was seen of it. Decides and never acts: the caller says what has
 //! entered and completed and at which instant, and hands to the drive what [`Block::issue`] returns. Reads no clock. Must never know what
 //! a device does.
@@ -13,12 +14,15 @@ extern crate std;
 mod config;
 mod elevator;
 mod limits;
+mod merging;
 mod request;
+mod requests;
 #[cfg(test)]
 mod swarm_tests;
 mod system;
 mod tags;
 
-pub use config::{Class, Config, Deadline, ElevatorConfig, FlowConfig, Limit};
+pub use config::{Class, Config, Deadline, ElevatorConfig, FlowConfig, Limit, Merging};
 pub use request::{Bio, FlowWaits, Stage, Waited};
+pub use requests::Request;
 pub use system::Block;

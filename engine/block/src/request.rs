@@ -1,8 +1,8 @@
-//! A request on its way through the block layer: what it asks, and what it waited for.
+//! What a flow asks of the block layer, a bio, and what it waits for on its way.
 
 use flashlane_core::{Duration, FlowId, Op, RequestId, Time};
 
-/// A request of a flow.
+/// What a flow asks: a request before it may be merged with others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bio {
     /// Its number; later ones have greater numbers.
@@ -11,6 +11,8 @@ pub struct Bio {
     pub flow: FlowId,
     /// What it asks.
     pub op: Op,
+    /// Whether it may be merged with others: a read or a write of consecutive bytes, without FUA.
+    pub plain: bool,
     /// The address of its first byte in the drive.
     pub offset: u64,
     /// Its length.
@@ -22,9 +24,14 @@ impl Bio {
     pub(crate) fn direction(&self) -> usize {
         usize::from(self.op != Op::Read)
     }
+
+    /// The address behind it.
+    pub(crate) fn end(&self) -> u64 {
+        self.offset.saturating_add(self.bytes)
+    }
 }
 
-/// What a request waits for on its way to the drive.
+/// What a bio waits for on its way to the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     /// Its flow's limit.
@@ -38,7 +45,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// All, in the order in which a request meets them.
+    /// All, in the order in which a bio meets them.
     pub const ALL: [Stage; 4] = [Stage::Limit, Stage::Tag, Stage::Elevator, Stage::Driver];
 
     /// `limit`, `tag`, `elevator` or `driver`.
@@ -52,7 +59,7 @@ impl Stage {
     }
 }
 
-/// Requests that waited at a stage.
+/// Bios that waited at a stage.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Waited {
     /// How many.
@@ -64,13 +71,15 @@ pub struct Waited {
 /// The waits of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct FlowWaits {
-    /// Requests that went to the drive.
+    /// Bios that went to the drive.
     pub requests: u64,
+    /// Those of them that joined the request of another.
+    pub merged: u64,
     /// By stage, in the order of [`Stage::ALL`].
     pub stages: [Waited; 4],
 }
 
-/// The instants of a request on its way.
+/// The instants of a bio on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     /// When it entered, and when it left the stages that it has passed.
@@ -92,7 +101,7 @@ impl Way {
 }
 
 impl FlowWaits {
-    /// Counts a request that goes to the drive.
+    /// Counts a bio that goes to the drive.
     pub(crate) fn count(&mut self, way: &Way) {
         self.requests += 1;
         for (stage, waited) in self.stages.iter_mut().zip(way.waited) {

@@ -1,18 +1,20 @@
-//! The block layer: requests enter, pass limits, get a tag, wait in the elevator, and go to the driver.
+//! The block layer: bios enter, pass limits, join a request or get a tag, wait in the elevator, and go to the driver.
 //!
 //! The elevator gives up its next request as soon as it can, also while the drive has no room: one request has then left it and waits
-//! for the driver, and nothing that enters later goes before it.
+//! for the driver, and nothing that enters later goes before it or joins it.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::{Op, RequestId, Sequence, Time};
+use flashlane_core::{FlowId, Op, RequestId, Time};
 
 use crate::config::{Class, Config};
 use crate::elevator::Elevator;
 use crate::limits::Limits;
-use crate::request::{Bio, FlowWaits, Stage, Way};
+use crate::merging::{Merger, Neighbour};
+use crate::request::{Bio, FlowWaits, Stage};
+use crate::requests::{Request, Requests};
 use crate::tags::Tags;
 
 /// The block layer before one drive.
@@ -21,10 +23,12 @@ pub struct Block {
     depth: u32,
     classes: Vec<Class>,
     limits: Limits,
+    /// `None` where nothing is merged: then there are no plugs either.
+    merger: Option<Merger>,
     tags: Tags,
     elevator: Elevator,
-    /// Requests that have entered and not completed.
-    open: Sequence<(Bio, Way)>,
+    /// What has entered and not completed.
+    open: Requests,
     /// Flushes, which go past the elevator.
     flushes: VecDeque<RequestId>,
     /// The request that has left the elevator and waits for the driver.
@@ -41,9 +45,10 @@ impl Block {
             depth: config.depth,
             classes: config.flows.iter().map(|flow| flow.class).collect(),
             limits: Limits::new(config),
+            merger: config.merging.map(|limits| Merger::new(limits, flows)),
             tags: Tags::new(config.tags, &config.flows),
             elevator: Elevator::new(&config.elevator),
-            open: Sequence::default(),
+            open: Requests::default(),
             flushes: VecDeque::new(),
             ahead: None,
             in_drive: 0,
@@ -51,23 +56,36 @@ impl Block {
         }
     }
 
-    /// `bio` enters.
+    /// `bio` enters. What its flow asks at one instant waits in the flow's plug until [`Block::unplug`]; before a flush the caller ends the plug and
+    /// issues what that lets go, for a flush goes past the elevator.
     pub fn enter(&mut self, now: Time, bio: Bio) {
-        self.open.insert(bio.id.0, (bio, Way::from(now)));
+        self.open.enter(now, bio);
         if let Some(bio) = self.limits.pass(now, bio) {
             self.past_limits(now, bio);
         }
     }
 
-    /// A request that [`Block::issue`] returned has completed.
-    pub fn completed(&mut self, now: Time, id: RequestId) {
-        let Some((bio, _)) = self.open.remove(id.0) else { return };
-        self.in_drive -= 1;
-        if bio.op != Op::Flush {
-            self.elevator.completed(self.classes[bio.flow.index()]);
+    /// Ends all plugs.
+    pub fn unplug(&mut self, now: Time) {
+        while let Some(flow) = self.merger.as_ref().and_then(Merger::first_plugged) {
+            self.unplug_flow(now, flow);
         }
-        if let Some(next) = self.tags.give_back() {
-            self.tagged(now, next);
+    }
+
+    /// The bios of a request that [`Block::issue`] returned, in the order in which they joined it.
+    pub fn bios(&self, id: RequestId) -> impl Iterator<Item = &Bio> {
+        self.open.bios(id).map(|(bio, _)| bio)
+    }
+
+    /// A request that [`Block::issue`] returned has completed, and all its bios with it.
+    pub fn completed(&mut self, now: Time, id: RequestId) {
+        let Some(request) = self.open.end(id) else { return };
+        self.in_drive -= 1;
+        if request.op != Op::Flush {
+            self.elevator.completed(self.classes[request.flow.index()]);
+        }
+        if let Some((thread, next)) = self.tags.give_back() {
+            self.go_on(now, thread, next);
         }
     }
 
@@ -89,11 +107,14 @@ impl Block {
     }
 
     /// The next request for the drive at `now`, if it has room and one may go; to be called until there is none.
-    pub fn issue(&mut self, now: Time) -> Option<RequestId> {
+    pub fn issue(&mut self, now: Time) -> Option<Request> {
         if self.ahead.is_none() {
             self.ahead = self.flushes.pop_front().or_else(|| self.elevator.next(now));
             if let Some(id) = self.ahead {
-                self.leave(id, Stage::Elevator, now);
+                self.open.leave_all(id, Stage::Elevator, now);
+                if let (Some(merger), Some(request)) = (&mut self.merger, self.open.request(id)) {
+                    merger.removed(request);
+                }
             }
         }
         if self.in_drive >= self.depth {
@@ -101,38 +122,90 @@ impl Block {
         }
         let id = self.ahead.take()?;
         self.in_drive += 1;
-        self.leave(id, Stage::Driver, now);
-        if let Some((bio, way)) = self.open.get_mut(id.0) {
-            self.waits[bio.flow.index()].count(way);
-        }
-        Some(id)
+        let request = self.open.issue(now, id)?;
+        let waits = &mut self.waits[request.flow.index()];
+        self.open.bios(id).for_each(|(_, way)| waits.count(way));
+        waits.merged += u64::from(request.bios - 1);
+        Some(request)
     }
 
-    /// What the requests of each flow waited for.
+    /// What the bios of each flow waited for.
     pub fn waits(&self) -> &[FlowWaits] {
         &self.waits
     }
 
+    /// A bio has passed the limits: one of its flow's threads asks for it, or has it behind what it waits with.
     fn past_limits(&mut self, now: Time, bio: Bio) {
-        self.leave(bio.id, Stage::Limit, now);
-        if self.tags.take(bio.flow, bio.id) {
-            self.tagged(now, bio.id);
+        self.open.leave(bio.id, Stage::Limit, now);
+        let thread = self.tags.thread(bio.flow);
+        if self.tags.waits(thread) {
+            self.tags.wait(thread, bio.id);
+        } else if !self.joins(now, &bio) {
+            if self.tags.take() {
+                self.tagged(now, &bio);
+            } else {
+                self.tags.wait(thread, bio.id);
+                self.unplug_flow(now, bio.flow);
+            }
         }
     }
 
-    fn tagged(&mut self, now: Time, id: RequestId) {
-        self.leave(id, Stage::Tag, now);
-        let Some(&mut (bio, _)) = self.open.get_mut(id.0) else { return };
+    /// A thread has got a tag for the bio that it waited with, and asks for what stands behind that.
+    fn go_on(&mut self, now: Time, thread: usize, id: RequestId) {
+        let Some(bio) = self.open.bio(id) else { return };
+        self.tagged(now, &bio);
+        while let Some(next) = self.tags.next(thread).and_then(|next| self.open.bio(next))
+            && self.joins(now, &next)
+        {
+            self.tags.pass(thread);
+        }
+        if self.tags.waits(thread) {
+            self.tags.queue(thread);
+            self.unplug_flow(now, bio.flow);
+        }
+    }
+
+    /// Whether a bio joins a request, for which it needs no tag.
+    fn joins(&mut self, now: Time, bio: &Bio) -> bool {
+        let Some(merger) = &mut self.merger else { return false };
+        let Some(Neighbour { id, is_in_elevator }) = merger.neighbour(&self.open, bio) else { return false };
+        let before = self.open.request(id).copied();
+        self.open.leave(bio.id, Stage::Tag, now);
+        if let (Some(before), Some(after), true) = (before, self.open.join(bio, id), is_in_elevator) {
+            merger.removed(&before);
+            merger.inserted(&after);
+            self.elevator.moved(before.offset, &after, self.classes[bio.flow.index()]);
+        }
+        true
+    }
+
+    /// A bio has got a tag: it is a request now.
+    fn tagged(&mut self, now: Time, bio: &Bio) {
+        self.open.leave(bio.id, Stage::Tag, now);
+        let request = self.open.begin(now, bio);
         if bio.op == Op::Flush && self.elevator.orders() {
-            self.flushes.push_back(id);
-        } else {
-            self.elevator.insert(now, &bio, self.classes[bio.flow.index()]);
+            self.flushes.push_back(bio.id);
+            return;
+        }
+        match &self.merger {
+            None => return self.elevator.insert(now, &request, self.classes[bio.flow.index()]),
+            Some(merger) if merger.is_full(&self.open, bio.flow) => self.unplug_flow(now, bio.flow),
+            Some(_) => {}
+        }
+        if let Some(merger) = &mut self.merger {
+            merger.plug(&request);
         }
     }
 
-    fn leave(&mut self, id: RequestId, stage: Stage, now: Time) {
-        if let Some((_, way)) = self.open.get_mut(id.0) {
-            way.leave(stage, now);
+    /// Ends the plug of `flow`: its requests enter the elevator.
+    fn unplug_flow(&mut self, now: Time, flow: FlowId) {
+        let Some(merger) = &mut self.merger else { return };
+        for id in merger.unplug(flow) {
+            let Some(&request) = self.open.request(id) else { continue };
+            self.elevator.insert(now, &request, self.classes[flow.index()]);
+            if self.elevator.orders() {
+                merger.inserted(&request);
+            }
         }
     }
 }

@@ -23,15 +23,15 @@ fn deadline() -> ElevatorConfig {
 
 fn block(elevator: ElevatorConfig, depth: u32, tags: u32, flows: usize) -> Block {
     let flows = vec![FlowConfig::default(); flows];
-    Block::new(&Config { elevator, depth, tags, slice: Duration::from_us(100_000), flows })
+    Block::new(&Config { elevator, depth, tags, merging: None, slice: Duration::from_us(100_000), flows })
 }
 
 fn bio(id: u64, flow: u16, op: Op) -> Bio {
-    Bio { id: RequestId(id), flow: FlowId(flow), op, offset: 4_096 * (100 - id), bytes: 4_096 }
+    Bio { id: RequestId(id), flow: FlowId(flow), op, plain: op.is_data(), offset: 8_192 * (100 - id), bytes: 4_096 }
 }
 
 fn issued(block: &mut Block, us: u64) -> Vec<u64> {
-    core::iter::from_fn(|| block.issue(Time::from_ns(us * US))).map(|id| id.0).collect()
+    core::iter::from_fn(|| block.issue(Time::from_ns(us * US))).map(|request| request.id.0).collect()
 }
 
 fn enter(block: &mut Block, us: u64, bios: impl IntoIterator<Item = Bio>) {
@@ -113,6 +113,7 @@ fn a_limit_holds_a_request_back_and_says_when_it_goes() {
         elevator: ElevatorConfig::None,
         depth: 4,
         tags: 4,
+        merging: None,
         slice: Duration::from_us(100_000),
         flows: vec![flow],
     };

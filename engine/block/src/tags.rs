@@ -42,35 +42,56 @@ impl Tags {
         Tags { free: tags, flows, behind: (0..threads).map(|_| VecDeque::new()).collect(), turns: VecDeque::new() }
     }
 
-    /// Whether the request gets a tag at once; if not, it waits.
-    pub(crate) fn take(&mut self, flow: FlowId, id: RequestId) -> bool {
+    /// The thread of `flow` that asks next.
+    pub(crate) fn thread(&mut self, flow: FlowId) -> usize {
         let threads = &mut self.flows[flow.index()];
         let thread = threads.first + threads.next;
         threads.next = (threads.next + 1) % threads.count;
-        let behind = &mut self.behind[thread];
-        if behind.is_empty() && self.free > 0 {
-            self.free -= 1;
-            return true;
-        }
-        if behind.is_empty() {
-            self.turns.push_back(thread);
-        }
-        behind.push_back(id);
-        false
+        thread
     }
 
-    /// A tag is free again: the request that gets it, if one waits.
-    pub(crate) fn give_back(&mut self) -> Option<RequestId> {
+    /// Whether `thread` waits for a tag.
+    pub(crate) fn waits(&self, thread: usize) -> bool {
+        !self.behind[thread].is_empty()
+    }
+
+    /// Takes a tag, if one is free.
+    pub(crate) fn take(&mut self) -> bool {
+        let is_free = self.free > 0;
+        self.free -= u32::from(is_free);
+        is_free
+    }
+
+    /// `thread` waits with a request, or has one more behind that.
+    pub(crate) fn wait(&mut self, thread: usize, id: RequestId) {
+        if self.behind[thread].is_empty() {
+            self.turns.push_back(thread);
+        }
+        self.behind[thread].push_back(id);
+    }
+
+    /// A tag is free again: the thread that gets it, if one waits, and the request that it waited with. What stands behind that is asked for now.
+    pub(crate) fn give_back(&mut self) -> Option<(usize, RequestId)> {
         let Some(thread) = self.turns.pop_front() else {
             self.free += 1;
             return None;
         };
-        let behind = &mut self.behind[thread];
-        let next = behind.pop_front();
-        if !behind.is_empty() {
-            self.turns.push_back(thread);
-        }
-        next
+        Some((thread, self.behind[thread].pop_front()?))
+    }
+
+    /// What stands first behind what `thread` got a tag for.
+    pub(crate) fn next(&self, thread: usize) -> Option<RequestId> {
+        self.behind[thread].front().copied()
+    }
+
+    /// That needs no tag.
+    pub(crate) fn pass(&mut self, thread: usize) {
+        self.behind[thread].pop_front();
+    }
+
+    /// That needs a tag: `thread` waits again, after those that wait.
+    pub(crate) fn queue(&mut self, thread: usize) {
+        self.turns.push_back(thread);
     }
 }
 
@@ -79,7 +100,20 @@ mod tests {
     use super::*;
 
     fn ask(tags: &mut Tags, flow: u16, id: u64) -> bool {
-        tags.take(FlowId(flow), RequestId(id))
+        let thread = tags.thread(FlowId(flow));
+        let has_tag = !tags.waits(thread) && tags.take();
+        if !has_tag {
+            tags.wait(thread, RequestId(id));
+        }
+        has_tag
+    }
+
+    fn give_back(tags: &mut Tags) -> Option<u64> {
+        let (thread, id) = tags.give_back()?;
+        if tags.waits(thread) {
+            tags.queue(thread);
+        }
+        Some(id.0)
     }
 
     #[test]
@@ -89,7 +123,7 @@ mod tests {
         for (flow, id) in [(0, 2), (0, 3), (0, 4), (1, 5), (1, 6), (2, 7)] {
             assert!(!ask(&mut tags, flow, id), "no tag is free for request {id}");
         }
-        let order: Vec<u64> = core::iter::from_fn(|| tags.give_back()).map(|id| id.0).collect();
+        let order: Vec<u64> = core::iter::from_fn(|| give_back(&mut tags)).collect();
         assert_eq!(order, [2, 5, 7, 3, 6, 4], "flows 0, 1 and 2 in turn, each with its oldest");
         assert!(ask(&mut tags, 1, 8), "the tag that nobody waited for is free");
     }
@@ -101,7 +135,7 @@ mod tests {
         for (flow, id) in [(1, 1), (0, 2), (0, 3), (0, 4), (1, 5)] {
             assert!(!ask(&mut tags, flow, id), "no tag is free for request {id}");
         }
-        let order: Vec<u64> = core::iter::from_fn(|| tags.give_back()).map(|id| id.0).collect();
+        let order: Vec<u64> = core::iter::from_fn(|| give_back(&mut tags)).collect();
         assert_eq!(order, [1, 2, 3, 5, 4], "the other flow and two threads in turn");
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use flashlane_block::{Class, Config, Deadline, ElevatorConfig, FlowConfig, Limit};
+use flashlane_block::{Class, Config, Deadline, ElevatorConfig, FlowConfig, Limit, Merging};
 use flashlane_core::Duration;
 use flashlane_ssd::config::Protocol;
 use schemars::JsonSchema;
@@ -29,6 +29,16 @@ pub struct Block {
     /// Default: `depth` under `none`, else twice `depth`, at most 256.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nr_requests: Option<u32>,
+    /// Whether what a flow asks side by side becomes one request for the drive: at one instant, or while it waits in an elevator. Reads and writes of
+    /// consecutive bytes without FUA. Default: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merges: Option<bool>,
+    /// Most bytes of a merged request, 512 to 1073741824. Default 1310720; a larger one passes whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_request_bytes: Option<u32>,
+    /// Most parts of a merged request, 1 to 65535. Default 128.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_segments: Option<u32>,
     /// The block layer's times are divided by this, 1 (default) to 1000: its slices of 100 ms, jiffies of 4 ms and expiries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_scale: Option<u32>,
@@ -109,6 +119,9 @@ const DEADLINE: [(&str, u32); 5] = [
     ("prio_aging_expire", 10_000),
 ];
 const KEYS_OF_FLOWS: [&str; 6] = ["threads", "class", "read_iops", "write_iops", "read_bps", "write_bps"];
+/// The largest merged request and its most parts, as Linux has them for loop devices.
+const MERGED_BYTES: u32 = 1_280 << 10;
+const MERGED_SEGMENTS: u32 = 128;
 const SLICE_US: u64 = 100_000;
 const JIFFY_US: u64 = 4_000;
 /// The deepest queue of a driver.
@@ -147,7 +160,7 @@ impl Block {
             let why = "has no effect; legal with elevator = \"mq-deadline\" or a limit";
             return Err(KeyError::new("block.time_scale", scale, why));
         }
-        Ok(Config { elevator, depth, tags, slice: us(SLICE_US), flows })
+        Ok(Config { elevator, depth, tags, merging: self.merging(range)?, slice: us(SLICE_US), flows })
     }
 
     /// The same with every default written out, and without keys of flows that say what is so without them: equal where block layers are.
@@ -156,6 +169,10 @@ impl Block {
         let mut block = Block { depth: Some(config.depth), nr_requests: Some(config.tags), ..self.clone() };
         block.elevator.get_or_insert(ElevatorWord::None);
         block.time_scale.get_or_insert(1);
+        block.merges.get_or_insert(true);
+        if let Some(Merging { max_bytes, max_segments }) = config.merging {
+            (block.max_request_bytes, block.max_segments) = (u32::try_from(max_bytes).ok(), Some(max_segments));
+        }
         if config.elevator != ElevatorConfig::None {
             let Block { read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire, .. } = &mut block;
             let keys = [read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire];
@@ -169,6 +186,22 @@ impl Block {
         }
         block.flow.retain(|_, flow| *flow != BlockFlow::default());
         Ok(block)
+    }
+
+    fn merging(
+        &self,
+        range: impl Fn(&str, u32, u32, u32) -> Result<u32, KeyError>,
+    ) -> Result<Option<Merging>, KeyError> {
+        let keys = [("max_request_bytes", self.max_request_bytes), ("max_segments", self.max_segments)];
+        if self.merges == Some(false) {
+            let given = keys.into_iter().find_map(|(key, value)| Some((key, value?)));
+            return given.map_or(Ok(None), |(key, value)| {
+                Err(KeyError::new(format!("block.{key}"), value, "has no effect; legal with merges = true"))
+            });
+        }
+        let max_bytes = range(keys[0].0, keys[0].1.unwrap_or(MERGED_BYTES), 512, 1 << 30)?;
+        let max_segments = range(keys[1].0, keys[1].1.unwrap_or(MERGED_SEGMENTS), 1, 65_535)?;
+        Ok(Some(Merging { max_bytes: max_bytes.into(), max_segments }))
     }
 
     fn elevator(

@@ -9,7 +9,7 @@ use alloc::collections::{BTreeSet, VecDeque};
 use flashlane_core::{RequestId, Time};
 
 use crate::config::{Class, Deadline};
-use crate::request::Bio;
+use crate::requests::Request;
 
 const CLASSES: [Class; 3] = [Class::RealTime, Class::BestEffort, Class::Idle];
 const READS: usize = 0;
@@ -74,12 +74,22 @@ impl MqDeadline {
     }
 
     /// A request enters.
-    pub(crate) fn insert(&mut self, now: Time, bio: &Bio, class: Class) {
+    pub(crate) fn insert(&mut self, now: Time, request: &Request, class: Class) {
         let Queues { lanes, open } = &mut self.classes[class as usize];
         *open += 1;
-        let lane = &mut lanes[bio.direction()];
-        lane.oldest.push_back((bio.id, bio.offset, now));
-        lane.sorted.insert((bio.offset, bio.id));
+        let lane = &mut lanes[request.direction()];
+        lane.oldest.push_back((request.id, request.offset, now));
+        lane.sorted.insert((request.offset, request.id));
+    }
+
+    /// A request that waits here began at the address `from`; its age stays.
+    pub(crate) fn moved(&mut self, from: u64, request: &Request, class: Class) {
+        let lane = &mut self.classes[class as usize].lanes[request.direction()];
+        if lane.sorted.remove(&(from, request.id)) {
+            lane.sorted.insert((request.offset, request.id));
+            let waiting = lane.oldest.iter_mut().find(|waiting| waiting.0 == request.id);
+            waiting.expect("it waits").1 = request.offset;
+        }
     }
 
     /// A request that was taken has ended.

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use flashlane_core::{Duration, FlowId, Op};
 
 use super::*;
+use crate::request::Bio;
 
 const MS: u64 = 1_000_000;
 
@@ -32,8 +33,9 @@ fn entered(elevator: &mut MqDeadline, at_ms: u64, words: &str, from: u64) {
             Class::BestEffort
         };
         let offset = word[1..].trim_end_matches(['+', '-']).parse().expect("an address");
-        let bio = Bio { id: RequestId(id), flow: FlowId(0), op, offset, bytes: 4_096 };
-        elevator.insert(Time::from_ns(at_ms * MS), &bio, class);
+        let now = Time::from_ns(at_ms * MS);
+        let bio = Bio { id: RequestId(id), flow: FlowId(0), op, plain: true, offset, bytes: 4_096 };
+        elevator.insert(now, &Request::of(now, &bio), class);
     }
 }
 

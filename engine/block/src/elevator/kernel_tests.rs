@@ -12,6 +12,7 @@ use std::path::Path;
 use flashlane_core::{Duration, FlowId, Op};
 
 use super::*;
+use crate::request::Bio;
 
 const DEPTH: usize = 128;
 
@@ -114,7 +115,8 @@ fn agreement(name: &str, parameters: Deadline) -> Agreement {
                 let id = RequestId(number);
                 waiting.entry(key).or_default().push_back(id);
                 let op = if key.0 == READS { Op::Read } else { Op::Write };
-                elevator.insert(now, &Bio { id, flow: FlowId(0), op, offset: key.1, bytes: 4_096 }, class);
+                let bio = Bio { id, flow: FlowId(0), op, plain: true, offset: key.1, bytes: 4_096 };
+                elevator.insert(now, &Request::of(now, &bio), class);
             }
             'D' => {
                 let Some(id) = waiting.get_mut(&key).and_then(VecDeque::pop_front) else { continue };

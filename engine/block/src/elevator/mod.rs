@@ -8,7 +8,7 @@ use alloc::collections::VecDeque;
 use flashlane_core::{RequestId, Time};
 
 use crate::config::{Class, ElevatorConfig};
-use crate::request::Bio;
+use crate::requests::Request;
 use deadline::MqDeadline;
 
 /// An elevator with what waits in it.
@@ -32,10 +32,19 @@ impl Elevator {
     }
 
     /// A request of `class` enters.
-    pub(crate) fn insert(&mut self, now: Time, bio: &Bio, class: Class) {
+    pub(crate) fn insert(&mut self, now: Time, request: &Request, class: Class) {
         match self {
-            Elevator::None(waiting) => waiting.push_back(bio.id),
-            Elevator::MqDeadline(elevator) => elevator.insert(now, bio, class),
+            Elevator::None(waiting) => waiting.push_back(request.id),
+            Elevator::MqDeadline(elevator) => elevator.insert(now, request, class),
+        }
+    }
+
+    /// A request of `class` that waits here and began at the address `from` has taken up a bio.
+    pub(crate) fn moved(&mut self, from: u64, request: &Request, class: Class) {
+        if let Elevator::MqDeadline(elevator) = self
+            && from != request.offset
+        {
+            elevator.moved(from, request, class);
         }
     }
 

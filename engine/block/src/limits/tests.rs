@@ -11,11 +11,18 @@ const SLICE: Duration = Duration::from_us(100_000);
 
 fn limits(limit: Limit) -> Limits {
     let flow = FlowConfig { limits: [limit; 2], ..FlowConfig::default() };
-    Limits::new(&Config { elevator: ElevatorConfig::None, depth: 1, tags: 1, slice: SLICE, flows: [flow].into() })
+    Limits::new(&Config {
+        elevator: ElevatorConfig::None,
+        depth: 1,
+        tags: 1,
+        merging: None,
+        slice: SLICE,
+        flows: [flow].into(),
+    })
 }
 
 fn bio(id: u64, op: Op, bytes: u64) -> Bio {
-    Bio { id: RequestId(id), flow: FlowId(0), op, offset: 0, bytes }
+    Bio { id: RequestId(id), flow: FlowId(0), op, plain: op.is_data(), offset: 0, bytes }
 }
 
 fn at_us(us: u64) -> Time {

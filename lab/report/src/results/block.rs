@@ -25,8 +25,10 @@ pub struct BlockStats {
 pub struct BlockFlowStats {
     /// Its name.
     pub name: String,
-    /// Requests that went to the drive.
+    /// Requests that went to the drive, as the flow asked for them.
     pub requests: u64,
+    /// Those of them that were merged into the request of another.
+    pub merged: u64,
     /// Those that waited for the flow's limit.
     pub limit: WaitStats,
     /// Those that waited for a tag.
@@ -58,6 +60,7 @@ impl BlockStats {
             BlockFlowStats {
                 name: name.to_owned(),
                 requests: waits.requests,
+                merged: waits.merged,
                 limit: at(Stage::Limit),
                 tag: at(Stage::Tag),
                 elevator: at(Stage::Elevator),

@@ -1,17 +1,18 @@
 //! The loop of a run below the operating system's block layer: flows ask, the block layer holds requests back and orders them, and hands them to the
-//! device. Response times count from the flow's asking.
+//! device. Response times count from the flow's asking. What the block layer merges the device sees as one request, with the number of its first bio; figures
+//! and rows count what flows ask.
 //!
-//! Within an instant: completions, limits and timers, each arrival with the requests for the device that follow, decisions (model 0.3).
+//! Within an instant: completions, limits and timers, arrivals with the requests for the device that follow, those of a flow together, decisions (model 0.3).
 
 use flashlane_block::{Bio, Block, Config as BlockConfig, FlowWaits};
 use flashlane_core::arrival::{Arrival, Span};
-use flashlane_core::{Extent, FlowId, Op, Request, RequestId, Sequence, Time};
+use flashlane_core::{Completion, Extent, FlowId, Lpn, Op, Request, RequestId, Sequence, Time};
 
 use super::simulation::{Outcome, STRIDE, Simulation};
 use crate::error::RunError;
 
-/// A request that a flow has asked for and the device has not got.
-struct Held {
+/// What a flow has asked for and has not got.
+struct Asked {
     flow: FlowId,
     op: Op,
     fua: bool,
@@ -23,7 +24,9 @@ struct Held {
 struct BlockedRun {
     block: Block,
     page_bytes: u64,
-    held: Sequence<Held>,
+    open: Sequence<Asked>,
+    /// The bios of the request that completes.
+    bios: Vec<RequestId>,
 }
 
 impl Simulation<'_> {
@@ -35,7 +38,8 @@ impl Simulation<'_> {
         let mut run = BlockedRun {
             block: Block::new(config),
             page_bytes: u64::from(self.device.board().facts.geometry.page_bytes),
-            held: Sequence::default(),
+            open: Sequence::default(),
+            bios: Vec::new(),
         };
         self.draw_first()?;
         while self.step_blocked(&mut run)? {}
@@ -72,14 +76,26 @@ impl Simulation<'_> {
         }
         let now = if completed { self.device.now() } else { limit };
         run.block.advance(now);
-        self.issue_blocked(run, now)?;
+        self.unplug(run, now)?;
+        let mut plugged = None;
         while let Some((at, flow)) = self.earliest()
             && at <= now
         {
+            if plugged != Some(flow) || self.flows[flow].next.op == Op::Flush {
+                self.unplug(run, now)?;
+            }
+            plugged = Some(flow);
             self.ask(run, now, flow)?;
             self.issue_blocked(run, now)?;
         }
+        self.unplug(run, now)?;
         Ok(true)
+    }
+
+    /// Ends the plugs, and hands to the device what that lets go.
+    fn unplug(&mut self, run: &mut BlockedRun, now: Time) -> Result<(), RunError> {
+        run.block.unplug(now);
+        self.issue_blocked(run, now)
     }
 
     /// Passes the device's events to the observers, before the completions of their requests.
@@ -95,18 +111,34 @@ impl Simulation<'_> {
     fn complete_blocked(&mut self, run: &mut BlockedRun) -> Result<(), RunError> {
         let mut completions = std::mem::take(self.device.completions());
         for completion in &completions {
-            let measured = self.is_measured(completion);
-            self.count(completion, measured);
             if self.observers.needs_completions() {
-                self.observers.completion(completion, measured)?;
+                self.observers.request_completion(completion, self.is_measured(completion))?;
             }
+            let mut bios = std::mem::take(&mut run.bios);
+            bios.extend(run.block.bios(completion.id).map(|bio| bio.id));
             run.block.completed(completion.done, completion.id);
-            self.notify_source(completion)?;
+            let is_merged = bios.len() > 1;
+            for id in bios.drain(..) {
+                let asked = run.open.remove(id.0);
+                let own = asked.filter(|_| is_merged).map(|asked| asked.completion(id, completion, run.page_bytes));
+                self.complete_bio(&own.unwrap_or(*completion))?;
+            }
+            run.bios = bios;
         }
         completions.clear();
         *self.device.completions() = completions;
         self.note_end();
         Ok(())
+    }
+
+    /// What a flow asked for has completed.
+    fn complete_bio(&mut self, completion: &Completion) -> Result<(), RunError> {
+        let measured = self.is_measured(completion);
+        self.count(completion, measured);
+        if self.observers.needs_completions() {
+            self.observers.bio_completion(completion, measured)?;
+        }
+        self.notify_source(completion)
     }
 
     /// `flow` asks for its next request.
@@ -126,8 +158,9 @@ impl Simulation<'_> {
         }
         state.issue(&mut self.window, id, op, at, at >= self.limits.warm_up);
         let flow_id = FlowId(flow as u16);
-        run.held.insert(id.0, Held { flow: flow_id, op, fua, arrival: at, span: extent });
-        run.block.enter(now, Bio { id, flow: flow_id, op, offset, bytes });
+        let plain = op.is_data() && !fua && matches!(extent, Span::Bytes { .. });
+        run.open.insert(id.0, Asked { flow: flow_id, op, fua, arrival: at, span: extent });
+        run.block.enter(now, Bio { id, flow: flow_id, op, plain, offset, bytes });
         self.issued += 1;
         self.times.set(flow, state.draw(self.limits.end)?);
         if self.issued.is_multiple_of(STRIDE) {
@@ -138,9 +171,11 @@ impl Simulation<'_> {
 
     /// The driver hands to the device what the block layer lets go.
     fn issue_blocked(&mut self, run: &mut BlockedRun, now: Time) -> Result<(), RunError> {
-        while let Some(id) = run.block.issue(now) {
-            let Some(Held { flow, op, fua, arrival, span }) = run.held.remove(id.0) else { continue };
-            let extent = match &span {
+        while let Some(issued) = run.block.issue(now) {
+            let id = issued.id;
+            let Some(&Asked { flow, op, fua, arrival, ref span }) = run.open.get(id.0) else { continue };
+            let extent = match span {
+                _ if issued.bios > 1 => Extent::Bytes { offset: issued.offset, length: issued.bytes },
                 Span::Bytes { offset, length } => Extent::Bytes { offset: *offset, length: *length },
                 Span::Pages(pages) => Extent::Pages(pages),
             };
@@ -149,5 +184,15 @@ impl Simulation<'_> {
                 .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;
         }
         Ok(())
+    }
+}
+
+impl Asked {
+    /// The completion of bio `id`, this, whose request completed: its own part of that.
+    fn completion(&self, id: RequestId, request: &Completion, page_bytes: u64) -> Completion {
+        let Span::Bytes { offset, length } = self.span else { return *request };
+        let (first, last) = (offset / page_bytes, (offset + length.max(1) - 1) / page_bytes);
+        let (lpn, pages) = (Lpn(first as u32), (last + 1 - first) as u32);
+        Completion { id, arrival: self.arrival, lpn, pages, bytes: length, ..*request }
     }
 }

@@ -181,26 +181,33 @@ impl<'a> Observers<'a> {
     /// Passes a completion to the observers; `measured` says whether figures count it.
     #[inline]
     pub(crate) fn completion(&mut self, completion: &Completion, measured: bool) -> Result<(), RunError> {
+        self.request_completion(completion, measured)?;
+        self.bio_completion(completion, measured)
+    }
+
+    /// Passes the completion of a request of the device to those that follow its transactions. They hear of it before [`Observers::bio_completion`].
+    #[inline]
+    pub(crate) fn request_completion(&mut self, completion: &Completion, measured: bool) -> Result<(), RunError> {
+        if let Some(slack) = &mut self.slack {
+            slack.completed(completion, measured);
+        }
+        self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.completed(completion, measured))
+    }
+
+    /// Passes the completion of what a flow asked for to those that count it: a request of the device, or with others merged into one.
+    #[inline]
+    pub(crate) fn bio_completion(&mut self, completion: &Completion, measured: bool) -> Result<(), RunError> {
         if let Some(responses) = &mut self.responses
             && measured
         {
             responses.record(completion)?;
-        }
-        if let Some(slack) = &mut self.slack {
-            slack.completed(completion, measured);
         }
         if let Some(activity) = &mut self.activity
             && measured
         {
             activity.completed(completion);
         }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.completed(completion, measured)?;
-        }
-        if let Some(rows) = &mut self.requests {
-            rows.completed(completion, measured)?;
-        }
-        Ok(())
+        self.requests.as_mut().map_or(Ok(()), |rows| rows.completed(completion, measured))
     }
 
     /// Passes on that a thread of a host has seen a request done.

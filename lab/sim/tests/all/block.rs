@@ -57,6 +57,51 @@ fn requests_of_an_instant_and_observers_are_as_without_it() {
     }
 }
 
+/// A reader that goes on in 4 KiB steps, eight at a time.
+fn steps(block: &str) -> String {
+    format!(
+        "scheduler = \"fcfs\"\ndevice = \"flin-isca18\"\n{block}\n[run]\nslack = true\n[[flow]]\nname = \"reader\"\n\
+         synthetic = {{ requests = 800, access = \"streaming\", arrivals = \"closed-loop\", depth = 8, size = {{ constant = 4096 }} }}\n"
+    )
+}
+
+/// Eight bios of an instant are one request of the device: they complete together and ask for the next eight at one instant. Figures count bios.
+#[test]
+fn what_is_merged_completes_together_and_counts_one_by_one() {
+    let found = |block: &str| runs(&steps(block)).remove(0);
+    let [merged, apart, two] = ["[block]", "[block]\nmerges = false", "[block]\nmax_segments = 2"].map(found);
+    for run in [&merged, &apart, &two] {
+        let read = run.flows[0].figures.read.as_ref().expect("reads");
+        assert_eq!((run.total.issued, run.total.completed, read.bytes), (800, 800, 800 * 4_096));
+    }
+    let requests = |run: &SchedulerResult| {
+        let flow = &run.block.as_ref().expect("a block layer").flows[0];
+        (flow.requests, flow.merged)
+    };
+    assert_eq!([&merged, &apart, &two].map(requests), [(800, 700), (800, 0), (800, 400)]);
+    let read = merged.flows[0].figures.read.as_ref().expect("reads");
+    let lone = runs(
+        &steps("")
+            .replace("requests = 800", "requests = 100")
+            .replace("depth = 8", "depth = 1")
+            .replace("4096", "32768"),
+    );
+    let whole = lone[0].flows[0].figures.read.as_ref().expect("reads");
+    assert_eq!((read.mean_ns, read.max_ns), (whole.mean_ns, whole.max_ns), "as one reader of 32 KiB");
+    assert_eq!(merged.slack, lone[0].slack, "transactions are of requests");
+}
+
+#[test]
+fn lists_of_pages_are_not_merged() {
+    let text = |block: &str| {
+        format!(
+            "scheduler = \"fcfs\"\ndevice = \"flin-isca18\"\n{block}\n[[flow]]\n\
+             request = [ {{ at_ns = 0, op = \"read\", pages = [0] }}, {{ at_ns = 0, op = \"read\", pages = [1, 2] }} ]\n"
+        )
+    };
+    assert_eq!(without_block(runs(&text("[block]"))), runs(&text("")));
+}
+
 #[test]
 fn a_limit_that_takes_longer_than_a_run_can_last_is_an_error() {
     let text = "scheduler = \"fcfs\"\ndevice = \"modern-tlc\"\n[block.flow.a]\nwrite_bps = 1\n[[flow]]\nname = \"a\"\n\
