@@ -79,7 +79,7 @@ pub struct Merging {
 /// What a flow may ask of the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowConfig {
-    /// Threads that ask, at least 1: each waits for a tag with one request, and they take turns.
+    /// Threads that ask, at least 1: each waits for a tag with one request, and they are woken in turn.
     pub threads: u32,
     /// Its I/O class.
     pub class: Class,

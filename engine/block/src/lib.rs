@@ -15,6 +15,8 @@ mod config;
 mod elevator;
 mod limits;
 mod merging;
+#[cfg(test)]
+mod recordings;
 mod request;
 mod requests;
 #[cfg(test)]

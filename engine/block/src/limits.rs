@@ -159,4 +159,6 @@ impl Lane {
 }
 
 #[cfg(test)]
+mod kernel_tests;
+#[cfg(test)]
 mod tests;

@@ -84,8 +84,9 @@ impl Block {
         if request.op != Op::Flush {
             self.elevator.completed(self.classes[request.flow.index()]);
         }
-        if let Some((thread, next)) = self.tags.give_back() {
-            self.go_on(now, thread, next);
+        self.tags.give_back();
+        while let Some(thread) = self.tags.wake() {
+            self.go_on(now, thread);
         }
     }
 
@@ -150,18 +151,19 @@ impl Block {
         }
     }
 
-    /// A thread has got a tag for the bio that it waited with, and asks for what stands behind that.
-    fn go_on(&mut self, now: Time, thread: usize, id: RequestId) {
-        let Some(bio) = self.open.bio(id) else { return };
-        self.tagged(now, &bio);
-        while let Some(next) = self.tags.next(thread).and_then(|next| self.open.bio(next))
-            && self.joins(now, &next)
-        {
+    /// A thread is woken: it takes a tag for the bio that it waited with, then for those behind it that join no request, until none is free.
+    fn go_on(&mut self, now: Time, thread: usize) {
+        let mut has_waited = true;
+        while let Some(bio) = self.tags.next(thread).and_then(|next| self.open.bio(next)) {
+            if has_waited || !self.joins(now, &bio) {
+                if !self.tags.take() {
+                    self.tags.queue(thread);
+                    return self.unplug_flow(now, bio.flow);
+                }
+                self.tagged(now, &bio);
+            }
             self.tags.pass(thread);
-        }
-        if self.tags.waits(thread) {
-            self.tags.queue(thread);
-            self.unplug_flow(now, bio.flow);
+            has_waited = false;
         }
     }
 

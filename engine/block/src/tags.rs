@@ -1,7 +1,11 @@
 //! Tags: how many requests the elevator and the drive have together.
 //!
-//! A thread waits for a tag with one request; what it asks next stands behind that one. Threads that wait take turns. The requests of a flow of
-//! several threads are theirs in turn.
+//! A thread waits for a tag with one request; what it asks next stands behind that one. The requests of a flow of several threads are theirs in
+//! turn.
+//!
+//! Tags that come back wake waiting threads in batches of an eighth of the tags, at most eight. Threads are woken in the order in which they
+//! began to wait; one that is woken takes tags for what it has until none is free, and waits again behind the others if it has more. A thread
+//! that does not wait takes a free tag at once, also where others wait to be woken.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -10,14 +14,23 @@ use flashlane_core::{FlowId, RequestId};
 
 use crate::config::FlowConfig;
 
+/// The most tags that come back before a thread is woken.
+const LARGEST_BATCH: u32 = 8;
+
 /// The tags, and who waits for one.
 #[derive(Debug)]
 pub(crate) struct Tags {
     free: u32,
+    /// Tags that come back before threads are woken, and the most threads that are.
+    batch: u32,
+    /// Those that came back since threads were woken last.
+    back: u32,
+    /// Threads that may be woken now.
+    to_wake: u32,
     flows: Vec<Threads>,
     /// Requests of each thread without a tag.
     behind: Vec<VecDeque<RequestId>>,
-    /// The threads that have such, in the order in which they get a tag.
+    /// The threads that have such, in the order in which they are woken.
     turns: VecDeque<usize>,
 }
 
@@ -38,8 +51,15 @@ impl Tags {
             threads += count;
             Threads { first, count, next: 0 }
         };
-        let flows = flows.iter().map(flow).collect();
-        Tags { free: tags, flows, behind: (0..threads).map(|_| VecDeque::new()).collect(), turns: VecDeque::new() }
+        Tags {
+            free: tags,
+            batch: (tags / 8).clamp(1, LARGEST_BATCH),
+            back: 0,
+            to_wake: 0,
+            flows: flows.iter().map(flow).collect(),
+            behind: (0..threads).map(|_| VecDeque::new()).collect(),
+            turns: VecDeque::new(),
+        }
     }
 
     /// The thread of `flow` that asks next.
@@ -70,72 +90,41 @@ impl Tags {
         self.behind[thread].push_back(id);
     }
 
-    /// A tag is free again: the thread that gets it, if one waits, and the request that it waited with. What stands behind that is asked for now.
-    pub(crate) fn give_back(&mut self) -> Option<(usize, RequestId)> {
-        let Some(thread) = self.turns.pop_front() else {
-            self.free += 1;
-            return None;
-        };
-        Some((thread, self.behind[thread].pop_front()?))
+    /// A tag is free again. [`Tags::wake`] has the threads that are woken by it.
+    pub(crate) fn give_back(&mut self) {
+        self.free += 1;
+        if self.turns.is_empty() {
+            return;
+        }
+        self.back += 1;
+        if self.back == self.batch {
+            (self.back, self.to_wake) = (0, self.batch);
+        }
     }
 
-    /// What stands first behind what `thread` got a tag for.
+    /// The next thread that is woken, for which a tag is free.
+    pub(crate) fn wake(&mut self) -> Option<usize> {
+        self.to_wake = if self.free == 0 { 0 } else { self.to_wake };
+        self.to_wake = self.to_wake.checked_sub(1)?;
+        self.turns.pop_front()
+    }
+
+    /// What a thread that was woken asks for next.
     pub(crate) fn next(&self, thread: usize) -> Option<RequestId> {
         self.behind[thread].front().copied()
     }
 
-    /// That needs no tag.
+    /// It needs no tag, or has one.
     pub(crate) fn pass(&mut self, thread: usize) {
         self.behind[thread].pop_front();
     }
 
-    /// That needs a tag: `thread` waits again, after those that wait.
+    /// None is free: the thread waits again, after those that wait.
     pub(crate) fn queue(&mut self, thread: usize) {
         self.turns.push_back(thread);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ask(tags: &mut Tags, flow: u16, id: u64) -> bool {
-        let thread = tags.thread(FlowId(flow));
-        let has_tag = !tags.waits(thread) && tags.take();
-        if !has_tag {
-            tags.wait(thread, RequestId(id));
-        }
-        has_tag
-    }
-
-    fn give_back(tags: &mut Tags) -> Option<u64> {
-        let (thread, id) = tags.give_back()?;
-        if tags.waits(thread) {
-            tags.queue(thread);
-        }
-        Some(id.0)
-    }
-
-    #[test]
-    fn flows_that_wait_take_turns_and_each_keeps_its_order() {
-        let mut tags = Tags::new(2, &[FlowConfig::default(); 3]);
-        assert!(ask(&mut tags, 0, 0) && ask(&mut tags, 0, 1), "two tags are free");
-        for (flow, id) in [(0, 2), (0, 3), (0, 4), (1, 5), (1, 6), (2, 7)] {
-            assert!(!ask(&mut tags, flow, id), "no tag is free for request {id}");
-        }
-        let order: Vec<u64> = core::iter::from_fn(|| give_back(&mut tags)).collect();
-        assert_eq!(order, [2, 5, 7, 3, 6, 4], "flows 0, 1 and 2 in turn, each with its oldest");
-        assert!(ask(&mut tags, 1, 8), "the tag that nobody waited for is free");
-    }
-
-    #[test]
-    fn each_thread_of_a_flow_has_its_turn() {
-        let mut tags = Tags::new(1, &[FlowConfig { threads: 2, ..FlowConfig::default() }, FlowConfig::default()]);
-        assert!(ask(&mut tags, 0, 0));
-        for (flow, id) in [(1, 1), (0, 2), (0, 3), (0, 4), (1, 5)] {
-            assert!(!ask(&mut tags, flow, id), "no tag is free for request {id}");
-        }
-        let order: Vec<u64> = core::iter::from_fn(|| give_back(&mut tags)).collect();
-        assert_eq!(order, [1, 2, 3, 5, 4], "the other flow and two threads in turn");
-    }
-}
+#[path = "tags_tests.rs"]
+mod tests;

@@ -24,7 +24,8 @@ pub struct Block {
     /// 32 with `sata` where that is unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// Most requests in the elevator and the drive together: tags. A thread waits for one with one request, its others behind it, and threads take turns.
+    /// Most requests in the elevator and the drive together: tags. A thread waits for one with one request, its others behind it; batches of
+    /// an eighth of the tags, at most 8, wake threads in turn.
     /// Requests that a class or a batch holds back have tags too.
     /// Default: `depth` under `none`, else twice `depth`, at most 256.
     #[serde(skip_serializing_if = "Option::is_none")]

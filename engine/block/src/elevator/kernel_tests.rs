@@ -1,17 +1,14 @@
 //! The elevator beside the kernel's: given what the kernel has done so far, the next request is the predicted one.
 //!
-//! The fixtures are block events of Linux 6.18.44 on a loop device of depth 128 with `mq-deadline`, 5,000 issues each: microseconds since the last event;
-//! insert, issue or complete; read or write; sector; sectors; class. `fio` sent random reads and writes to a served drive at a depth of 256.
+//! The recordings are of a loop device of depth 128 with `mq-deadline`, 5,000 issues each; `fio` sent reads and writes at a depth of 256.
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::vec::Vec;
-use std::io::Read;
-use std::path::Path;
 
 use flashlane_core::{Duration, FlowId, Op};
 
 use super::*;
+use crate::recordings::{Event, recording};
 use crate::request::Bio;
 
 const DEPTH: usize = 128;
@@ -25,24 +22,16 @@ struct Line {
 }
 
 fn lines(name: &str) -> Vec<Line> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(std::format!("fixtures/{name}.txt.gz"));
-    let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(file).read_to_string(&mut text).expect("a fixture");
-    let mut now = 0;
-    let line = |line: &str| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [us, what, direction, sector, _, class] = words[..] else { panic!("a line of six words, not {line:?}") };
-        now += us.parse::<u64>().expect("microseconds") * 1_000;
-        let class = match class {
+    let line = |Event { us, letter, words }: Event| {
+        let class = match words[3].as_str() {
             "rt" => Class::RealTime,
             "idle" => Class::Idle,
             _ => Class::BestEffort,
         };
-        let key = (usize::from(direction == "W"), sector.parse().expect("a sector"));
-        Line { now: Time::from_ns(now), what: what.chars().next().expect("a letter"), key, class }
+        let key = (usize::from(words[0] == "W"), words[1].parse().expect("a sector"));
+        Line { now: Time::from_ns(us * 1_000), what: letter, key, class }
     };
-    text.lines().filter(|line| !line.starts_with('#')).map(line).collect()
+    recording(name).into_iter().map(line).collect()
 }
 
 /// Issues that had a choice or none, and how many of each were the predicted ones.
