@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use flashlane_core::Duration;
+use flashlane_core::choice::Choice;
+use flashlane_core::{Duration, choices};
 
 /// A block layer before one drive.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,6 +32,23 @@ impl Config {
     }
 }
 
+choices! {
+    /// The elevators.
+    pub enum ElevatorWord {
+        /// Nothing is ordered.
+        None = "none",
+        /// Classes, reads before writes, batches of rising addresses.
+        MqDeadline = "mq-deadline",
+    }
+}
+
+impl ElevatorWord {
+    /// Whether it goes by the I/O classes of flows.
+    pub fn has_classes(self) -> bool {
+        self == ElevatorWord::MqDeadline
+    }
+}
+
 /// An elevator with its parameters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ElevatorConfig {
@@ -41,12 +59,17 @@ pub enum ElevatorConfig {
 }
 
 impl ElevatorConfig {
-    /// `none` or `mq-deadline`.
-    pub const fn name(&self) -> &'static str {
+    /// Which it is.
+    pub const fn word(&self) -> ElevatorWord {
         match self {
-            ElevatorConfig::None => "none",
-            ElevatorConfig::MqDeadline(_) => "mq-deadline",
+            ElevatorConfig::None => ElevatorWord::None,
+            ElevatorConfig::MqDeadline(_) => ElevatorWord::MqDeadline,
         }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.word().word()
     }
 }
 
@@ -93,16 +116,18 @@ impl Default for FlowConfig {
     }
 }
 
-/// The I/O classes, the highest first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
-pub enum Class {
-    /// Before all others.
-    RealTime,
-    /// The usual one.
-    #[default]
-    BestEffort,
-    /// After all others.
-    Idle,
+choices! {
+    /// The I/O classes, the highest first.
+    #[derive(PartialOrd, Ord, Default)]
+    pub enum Class {
+        /// Before all others.
+        RealTime = "real-time",
+        /// The usual one.
+        #[default]
+        BestEffort = "best-effort",
+        /// After all others.
+        Idle = "idle",
+    }
 }
 
 /// A limit in one direction; `None` is no limit.

@@ -16,7 +16,10 @@ use std::sync::LazyLock;
 
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
+use flashlane_scenario::ElevatorWord;
 use flashlane_sim::processor;
+
+use key_option::words;
 
 pub use fit::FitArgs;
 pub use key_option::Value;
@@ -93,6 +96,7 @@ Examples:
   flashlane compare mine.toml --schedulers fcfs,sprinkler --out results/ --report results.html
   flashlane compare --trace db.mqsim --device flin-isca18 --schedulers fcfs,read-first,fr-fcfs,sprinkler
   flashlane compare --trace db.mqsim --trace web.mqsim --speedup 10     two tenants, with slowdown and fairness
+  flashlane compare mine.toml --block none,mq-deadline --schedulers fcfs,late     each below each of Linux's elevators
   flashlane compare --trace my.csv --columns time=ts:us,op=rw,offset=lba:sectors,length=bytes"
     )]
     Compare {
@@ -102,6 +106,10 @@ Examples:
         /// Schedulers to compare, separated by commas; by default the scenario's
         #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
         schedulers: Vec<String>,
+        /// Elevators of the operating system, separated by commas: every scheduler runs below each; where flows have limits, below the first also
+        /// without them
+        #[arg(long, value_name = "A,B,...", value_delimiter = ',', value_parser = words::<ElevatorWord>())]
+        block: Vec<ElevatorWord>,
         /// Scheduler that the others are compared with; by default the first
         #[arg(long, value_name = "NAME")]
         baseline: Option<String>,

@@ -168,7 +168,8 @@ mod tests {
     ];
 
     /// Options that choose among schedulers, with what of `tests/all/options.rs` looks at them.
-    const CHOICES: [&str; 7] = ["--scheduler", "--schedulers", "--baseline", "--from", "--to", "--beside", "--seeds"];
+    const CHOICES: [&str; 8] =
+        ["--scheduler", "--schedulers", "--block", "--baseline", "--from", "--to", "--beside", "--seeds"];
 
     /// Options of these commands that are about no key of a scenario.
     const NO_KEY: &[&str] = &[

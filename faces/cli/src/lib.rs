@@ -81,8 +81,8 @@ pub fn main_with(extend: impl FnOnce(&mut Catalogue) -> Result<(), RecipeError>)
 fn act(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Run { workload, scheduler, seeds, output } => run::run(&workload, scheduler, seeds, &output),
-        Command::Compare { workload, schedulers, baseline, seeds, output } => {
-            run::compare(&workload, schedulers, baseline, seeds, &output)
+        Command::Compare { workload, schedulers, block, baseline, seeds, output } => {
+            run::compare(&workload, schedulers, &block, (baseline, seeds), &output)
         }
         Command::Attribute { workload, from, to, seeds, output } => {
             run::attribute(&workload, [&from, &to], seeds, &output)

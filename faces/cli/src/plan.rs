@@ -137,10 +137,10 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
     let name = escaped(scenario.name());
     let mut text = format!("{name}: scenario {}, seed {}\n", scenario.hash()?, scenario.seed());
     text.push_str(&device(&scenario)?);
-    if let (Some(block), Some(keys)) = (scenario.block(&config)?, &scenario.document().block) {
-        let flows = keys.flow.iter().map(|(name, flow)| format!("; {}: {}", escaped(name), flow.described()));
+    for layer in scenario.blocks(&config)? {
+        let flows = layer.keys.flow.iter().map(|(name, flow)| format!("; {}: {}", escaped(name), flow.described()));
         let flows: String = flows.collect();
-        let (elevator, depth, tags) = (block.elevator.name(), block.depth, block.tags);
+        let (elevator, depth, tags) = (layer.config.elevator.name(), layer.config.depth, layer.config.tags);
         text.push_str(&format!("block layer {elevator}, depth {depth}, {tags} tags{flows}\n"));
     }
     text.push_str(&format!("schedulers  {}\n", schedulers.join(", ")));

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use flashlane_core::choice::Choice;
 use flashlane_outputs::shown::{self, counted};
 use flashlane_report::results::{self, attribution_text, brief, export, fio};
-use flashlane_scenario::{Scenario, SchedulerChoice};
+use flashlane_scenario::{ElevatorWord, Scenario, SchedulerChoice, Word};
 use flashlane_sim::{Comparison, Options, Progress, RowOutput};
 
 use crate::args::{Format, Output, Workload};
@@ -28,16 +29,17 @@ pub fn run(workload: &Workload, scheduler: Option<String>, seeds: Option<u64>, o
         }
         None => scenario.keep_first_scheduler()?,
     }
+    scenario.keep_first_block()?;
     repeat(workload, &mut scenario, seeds)?;
     make(workload, &scenario, output, None)
 }
 
-/// Runs `flashlane compare`: several schedulers.
+/// Runs `flashlane compare`: several schedulers, below each of `elevators` if there are any.
 pub fn compare(
     workload: &Workload,
     schedulers: Vec<String>,
-    baseline: Option<String>,
-    seeds: Option<u64>,
+    elevators: &[ElevatorWord],
+    (baseline, seeds): (Option<String>, Option<u64>),
     output: &Output,
 ) -> Result<(), Failure> {
     let mut scenario = plan::scenario(workload)?;
@@ -45,6 +47,16 @@ pub fn compare(
         let names: Vec<&str> = schedulers.iter().map(String::as_str).collect();
         let choices = chosen(workload, &scenario, "--schedulers", &names)?;
         choose(&mut scenario, "--schedulers", choices);
+    }
+    if !elevators.is_empty() {
+        let names: Vec<&str> = elevators.iter().map(|elevator| elevator.word()).collect();
+        keys::agrees(workload, "block.elevator", "--block", &names.join(", "))?;
+        keys::agrees(workload, "block.elevators", "--block", &format!("{names:?}"))?;
+        scenario.set("block.elevators", "--block", |document| {
+            let block = document.block.get_or_insert_default();
+            block.elevator = None;
+            block.elevators = Some(elevators.iter().copied().map(Word).collect());
+        });
     }
     if let Some(name) = &baseline {
         keys::agrees(workload, "run.baseline", "--baseline", name)?;
@@ -63,6 +75,7 @@ pub fn attribute(workload: &Workload, ends: [&str; 2], seeds: u64, output: &Outp
     }
     keys::agrees(workload, "run.baseline", "--from", ends[0])?;
     choose(&mut scenario, "--from and --to", choices);
+    scenario.keep_first_block()?;
     plan::seeds_are_unused(&scenario, "attribute");
     scenario.set("run.baseline", "--from", |document| document.run.baseline = None);
     make(workload, &scenario, output, Some(seeds))

@@ -10,7 +10,7 @@ use flashlane_core::event::Stamped;
 use flashlane_outputs::{Existing, Inputs, OutFile, shown};
 use flashlane_report::results::format::time;
 use flashlane_report::results::{Timeline, TimelineFormat};
-use flashlane_scenario::{Scenario, SchedulerChoice};
+use flashlane_scenario::{BlockLayer, Scenario, SchedulerChoice};
 use flashlane_sim::{ObserverOptions, run_observed};
 use flashlane_sweep::nanoseconds;
 use flate2::write::GzEncoder;
@@ -26,13 +26,16 @@ const LEVEL: u32 = 4;
 
 /// The timelines to write.
 pub struct Timelines {
-    files: Vec<(SchedulerChoice, OutFile)>,
+    files: Vec<(Shown, OutFile)>,
     names: Vec<PathBuf>,
     format: TimelineFormat,
     /// Whether their names end in `.gz`.
     packs: bool,
     window: (u64, u64),
 }
+
+/// A run that is shown: a scheduler, below a block layer if there is one.
+type Shown = (SchedulerChoice, Option<BlockLayer>);
 
 /// A file, compressed if its name says so.
 enum Packed {
@@ -80,9 +83,8 @@ impl Timelines {
         let existing = || if output.force { Existing::Replace } else { Existing::Keep(KEPT) };
         let files = files(scenario, path)?;
         let names = files.iter().map(|(_, path)| path.clone()).collect();
-        let begin = |(choice, path): (SchedulerChoice, PathBuf)| {
-            Ok::<_, Failure>((choice, OutFile::create(&path, existing(), inputs)?))
-        };
+        let begin =
+            |(run, path): (Shown, PathBuf)| Ok::<_, Failure>((run, OutFile::create(&path, existing(), inputs)?));
         let files = files.into_iter().map(begin).collect::<Result<_, _>>()?;
         Ok(Some(Timelines { files, names, format, packs, window }))
     }
@@ -96,7 +98,7 @@ impl Timelines {
     pub fn write(self, scenario: &Scenario) -> Result<(), Failure> {
         let config = scenario.device_config()?;
         let flows: Vec<String> = scenario.flows(&config)?.into_iter().map(|flow| flow.name).collect();
-        for ((choice, file), path) in self.files.into_iter().zip(&self.names) {
+        for (((choice, layer), file), path) in self.files.into_iter().zip(&self.names) {
             let mut own = scenario.clone();
             own.set("schedulers", "--timeline", |document| {
                 document.scheduler = Some(choice);
@@ -104,6 +106,9 @@ impl Timelines {
                 document.run.alone = Some(false);
                 document.run.baseline = None;
             });
+            if let Some(layer) = &layer {
+                own.keep_block(layer);
+            }
             let (out, pending) = file.parts();
             let out = match self.packs {
                 true => Packed::Gz(Box::new(GzEncoder::new(out, flate2::Compression::new(LEVEL)))),
@@ -125,12 +130,21 @@ impl Timelines {
     }
 }
 
-/// The schedulers, and the files of their timelines, if the user named `path`.
-pub fn files(scenario: &Scenario, path: &Path) -> Result<Vec<(SchedulerChoice, PathBuf)>, Failure> {
+/// The runs, and the files of their timelines, if the user named `path`.
+pub fn files(scenario: &Scenario, path: &Path) -> Result<Vec<(Shown, PathBuf)>, Failure> {
     let schedulers = scenario.schedulers()?;
-    let several = schedulers.len() > 1;
-    let own = |choice: &SchedulerChoice| if several { beside(path, &choice.name()) } else { path.to_path_buf() };
-    Ok(schedulers.into_iter().map(|choice| (choice.clone(), own(&choice))).collect())
+    let blocks = scenario.blocks(&scenario.device_config()?)?;
+    let layers: Vec<Option<BlockLayer>> =
+        if blocks.is_empty() { vec![None] } else { blocks.into_iter().map(Some).collect() };
+    let several = schedulers.len() * layers.len() > 1;
+    let own = |choice: &SchedulerChoice, layer: &Option<BlockLayer>| {
+        let name = layer.as_ref().map_or_else(|| choice.name(), |layer| layer.below(&choice.name()));
+        if several { beside(path, &name) } else { path.to_path_buf() }
+    };
+    let below = |choice: &SchedulerChoice| {
+        layers.iter().map(|layer| ((choice.clone(), layer.clone()), own(choice, layer))).collect::<Vec<_>>()
+    };
+    Ok(schedulers.iter().flat_map(below).collect())
 }
 
 /// The file of one of several schedulers: `run.perfetto` becomes `run-fcfs.perfetto`, and `run.json.gz` `run-fcfs.json.gz`.

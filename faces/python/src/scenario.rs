@@ -89,6 +89,9 @@ fn choose(
         let found = own.iter().find(|choice| choice.name() == name).cloned();
         found.unwrap_or(SchedulerChoice::Named(name))
     };
+    if one {
+        scenario.keep_first_block().map_err(error)?;
+    }
     let choices: Vec<SchedulerChoice> = match chosen {
         Some(names) => names.into_iter().map(named).collect(),
         None if one => own.into_iter().take(1).collect(),

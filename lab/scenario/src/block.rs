@@ -4,13 +4,15 @@
 
 use std::collections::BTreeMap;
 
-use flashlane_block::{Class, Config, Deadline, ElevatorConfig, FlowConfig, Limit, Merging};
+use flashlane_block::{Class, Config, Deadline, ElevatorConfig, ElevatorWord, FlowConfig, Limit, Merging};
 use flashlane_core::Duration;
+use flashlane_core::choice::Choice;
 use flashlane_ssd::config::Protocol;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::KeyError;
+use super::words::Word;
 
 /// The operating system's block layer, before the device: limits of flows, tags, an elevator, and how many requests the driver has in the
 /// drive. Named after Linux 6.18. Without this table requests go to the drive as they come. Not with `[host]`.
@@ -19,7 +21,11 @@ use super::error::KeyError;
 pub struct Block {
     /// What orders requests that wait for the drive: nothing (`none`, default), or `mq-deadline`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub elevator: Option<ElevatorWord>,
+    pub elevator: Option<Word<ElevatorWord>>,
+    /// Elevators to compare: every scheduler runs below each of them, with the keys of that one. Where a flow has a limit, below the first also without
+    /// limits. In place of `elevator`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elevators: Option<Vec<Word<ElevatorWord>>>,
     /// Most requests that the driver has in the drive, those of all flows together, 1 to 65535. Default: `device.front.depth`, with `nvme` at most 1023;
     /// 32 with `sata` where that is unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,7 +78,7 @@ pub struct BlockFlow {
     pub threads: Option<u32>,
     /// `mq-deadline`: its I/O class, `real-time`, `best-effort` (default) or `idle`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub class: Option<ClassWord>,
+    pub class: Option<Word<Class>>,
     /// Most reads a second. Default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_iops: Option<u64>,
@@ -87,29 +93,26 @@ pub struct BlockFlow {
     pub write_bps: Option<u64>,
 }
 
-/// An elevator.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
-pub enum ElevatorWord {
-    /// Nothing is ordered.
-    None,
-    /// Classes, reads before writes, batches of rising addresses.
-    MqDeadline,
+/// A block layer of a comparison.
+#[derive(Clone, Debug)]
+pub struct BlockLayer {
+    /// What it is called beside others, where the scenario lists elevators.
+    pub name: Option<String>,
+    /// Its keys, those of other elevators left out.
+    pub keys: Block,
+    /// What they mean.
+    pub config: Config,
 }
 
-/// An I/O class.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
-pub enum ClassWord {
-    /// Before all others.
-    RealTime,
-    /// The usual one.
-    BestEffort,
-    /// After all others.
-    Idle,
+impl BlockLayer {
+    /// What a scheduler of this name is called below it.
+    pub fn below(&self, scheduler: &str) -> String {
+        self.name.as_ref().map_or_else(|| scheduler.to_owned(), |name| format!("{scheduler}+{name}"))
+    }
 }
+
+/// What a block layer without the limits of its flows is called behind its elevator.
+pub const UNLIMITED: &str = "-unlimited";
 
 /// The keys of `mq-deadline` and their defaults.
 const DEADLINE: [(&str, u32); 5] = [
@@ -132,6 +135,83 @@ const NVME_DEPTH: u32 = 1_023;
 const SATA_DEPTH: u32 = 32;
 
 impl Block {
+    /// The block layers that these keys name: each with its name, if they are a list of elevators.
+    pub(super) fn layers(&self) -> Result<Vec<(Option<String>, Block)>, KeyError> {
+        let Some(elevators) = &self.elevators else { return Ok(vec![(None, self.clone())]) };
+        let names: Vec<&str> = elevators.iter().map(|elevator| elevator.0.word()).collect();
+        let fail = |message: String| Err(KeyError::new("block.elevators", format!("{names:?}"), message));
+        if self.elevator.is_some() {
+            return fail("must not be there with block.elevator; give one of them".to_owned());
+        }
+        if names.is_empty() {
+            return fail(format!("must have at least one of {}", ElevatorWord::WORDS.join(", ")));
+        }
+        if let Some((_, twice)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+            return fail(format!("has {twice} twice"));
+        }
+        let listed: Vec<ElevatorWord> = elevators.iter().map(|elevator| elevator.0).collect();
+        let below = |elevator: ElevatorWord| {
+            let keys = Block { elevator: Some(Word(elevator)), elevators: None, ..self.clone() };
+            (Some(elevator.word().to_owned()), keys.without_keys_of_others(&listed, |_| false))
+        };
+        let mut layers: Vec<(Option<String>, Block)> = listed.iter().map(|&elevator| below(elevator)).collect();
+        if self.flow.values().any(BlockFlow::has_limits) {
+            let (name, keys) = &layers[0];
+            let unlimited = name.as_ref().map(|name| format!("{name}{UNLIMITED}"));
+            layers.push((unlimited, keys.without_limits()));
+        }
+        Ok(layers)
+    }
+
+    /// The same without the keys of these elevators, but for its own and those that are `kept`, by their paths.
+    pub(super) fn without_keys_of_others(&self, others: &[ElevatorWord], kept: impl Fn(&str) -> bool) -> Block {
+        let mut block = self.clone();
+        let own = block.word();
+        for &other in others.iter().filter(|&&other| other != own) {
+            for (key, value) in block.keys_of(other) {
+                *value = value.filter(|_| kept(&format!("block.{key}")));
+            }
+        }
+        if others.iter().any(|other| other.has_classes()) && !own.has_classes() {
+            for (name, flow) in &mut block.flow {
+                flow.class = flow.class.filter(|_| kept(&format!("block.flow.{name}.class")));
+            }
+        }
+        block.timed_only(kept("block.time_scale"))
+    }
+
+    fn without_limits(&self) -> Block {
+        let mut block = self.clone();
+        for flow in block.flow.values_mut() {
+            *flow = BlockFlow { threads: flow.threads, class: flow.class, ..BlockFlow::default() };
+        }
+        block.timed_only(false)
+    }
+
+    /// The same without a time scale, if it scales nothing and is not `kept`.
+    fn timed_only(mut self, kept: bool) -> Block {
+        let has_times = self.word() != ElevatorWord::None || self.flow.values().any(BlockFlow::has_limits);
+        self.time_scale = self.time_scale.filter(|_| has_times || kept);
+        self
+    }
+
+    /// The elevator.
+    pub(super) fn word(&self) -> ElevatorWord {
+        self.elevator.map_or(ElevatorWord::None, |word| word.0)
+    }
+
+    /// The keys that only this elevator has.
+    fn keys_of(&mut self, elevator: ElevatorWord) -> Vec<(&'static str, &mut Option<u32>)> {
+        match elevator {
+            ElevatorWord::None => Vec::new(),
+            ElevatorWord::MqDeadline => {
+                let Block { read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire, .. } = self;
+                let keys = [read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire];
+                DEADLINE.iter().map(|(key, _)| *key).zip(keys).collect()
+            }
+        }
+    }
+
     /// The block layer's configuration, before a device of this protocol, for flows of these names.
     pub(super) fn config(&self, protocol: Protocol, names: &[&str]) -> Result<Config, KeyError> {
         let range = |key: &str, value: u32, low: u32, high: u32| match (low..=high).contains(&value) {
@@ -168,22 +248,19 @@ impl Block {
     pub(super) fn complete(&self, protocol: Protocol, names: &[&str]) -> Result<Block, KeyError> {
         let config = self.config(protocol, names)?;
         let mut block = Block { depth: Some(config.depth), nr_requests: Some(config.tags), ..self.clone() };
-        block.elevator.get_or_insert(ElevatorWord::None);
+        block.elevator.get_or_insert(Word(ElevatorWord::None));
         block.time_scale.get_or_insert(1);
         block.merges.get_or_insert(true);
         if let Some(Merging { max_bytes, max_segments }) = config.merging {
             (block.max_request_bytes, block.max_segments) = (u32::try_from(max_bytes).ok(), Some(max_segments));
         }
-        if config.elevator != ElevatorConfig::None {
-            let Block { read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire, .. } = &mut block;
-            let keys = [read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire];
-            for (key, (_, default)) in keys.into_iter().zip(DEADLINE) {
-                key.get_or_insert(default);
-            }
+        for (key, value) in block.keys_of(config.elevator.word()) {
+            let default = DEADLINE.iter().find(|(of, _)| *of == key);
+            value.get_or_insert(default.map_or(0, |(_, default)| *default));
         }
         for flow in block.flow.values_mut() {
             flow.threads = flow.threads.filter(|&threads| threads != 1);
-            flow.class = flow.class.filter(|&class| class != ClassWord::BestEffort);
+            flow.class = flow.class.filter(|class| class.0 != Class::default());
         }
         block.flow.retain(|_, flow| *flow != BlockFlow::default());
         Ok(block)
@@ -213,7 +290,7 @@ impl Block {
         let Block { read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire, .. } = *self;
         let given = [read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire];
         let keys = std::array::from_fn(|i| (DEADLINE[i].0, given[i], DEADLINE[i].1));
-        if self.elevator.is_none_or(|word| word == ElevatorWord::None) {
+        if self.word() == ElevatorWord::None {
             let given = keys.into_iter().find_map(|(key, value, _)| Some((key, value?)));
             return given.map_or(Ok(ElevatorConfig::None), |(key, value)| {
                 let why = "has no effect; legal with elevator = \"mq-deadline\"";
@@ -258,6 +335,10 @@ impl BlockFlow {
         keys.collect::<Vec<_>>().join(", ")
     }
 
+    fn has_limits(&self) -> bool {
+        [self.read_iops, self.write_iops, self.read_bps, self.write_bps].iter().any(Option::is_some)
+    }
+
     fn config(&self, name: &str, elevator: &ElevatorConfig) -> Result<FlowConfig, KeyError> {
         let limit = |key: &str, value: Option<u64>| match value {
             Some(0) => {
@@ -266,15 +347,11 @@ impl BlockFlow {
             }
             value => Ok(value),
         };
-        if self.class.is_some() && *elevator == ElevatorConfig::None {
+        if self.class.is_some() && !elevator.word().has_classes() {
             let legal = "has no effect; legal with block.elevator = \"mq-deadline\"";
             return Err(KeyError::new(format!("block.flow.{name}.class"), "", legal));
         }
-        let class = match self.class {
-            Some(ClassWord::RealTime) => Class::RealTime,
-            None | Some(ClassWord::BestEffort) => Class::BestEffort,
-            Some(ClassWord::Idle) => Class::Idle,
-        };
+        let class = self.class.map_or(Class::default(), |class| class.0);
         let threads = self.threads.unwrap_or(1);
         if !(1..=1_024).contains(&threads) {
             return Err(KeyError::new(format!("block.flow.{name}.threads"), threads, "must be 1 to 1024"));

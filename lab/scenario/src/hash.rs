@@ -35,11 +35,18 @@ struct Effective<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<&'a Host>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    block: Option<Block>,
+    block: Option<Blocks>,
     seed: u64,
     schedulers: Vec<SchedulerChoice>,
     run: Run,
     flows: Vec<EffectiveFlow>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Blocks {
+    One(Box<Block>),
+    Compared(Vec<Block>),
 }
 
 #[derive(Serialize)]
@@ -83,7 +90,12 @@ pub(super) fn hash(scenario: &Scenario, base: &Base) -> Result<String, KeyError>
     let schedulers = resolve::schedulers(document)?;
     let (host, seed) = (document.host.as_ref(), scenario.seed());
     let names: Vec<&str> = flows.iter().map(|flow| flow.name.as_str()).collect();
-    let block = document.block.as_ref().map(|block| block.complete(config.front.protocol, &names)).transpose()?;
+    let blocks = scenario.block_keys()?;
+    let are_compared = blocks.iter().any(|(name, _)| name.is_some());
+    let complete = |(_, block): &(_, Block)| block.complete(config.front.protocol, &names);
+    let mut blocks = blocks.iter().map(complete).collect::<Result<Vec<Block>, KeyError>>()?;
+    let block =
+        if are_compared { Some(Blocks::Compared(blocks)) } else { blocks.pop().map(|one| Blocks::One(Box::new(one))) };
     let collect = document.run.collect.clone().unwrap_or_else(|| super::DEFAULT_COLLECT.to_owned());
     // How often a comparison is repeated changes none of its figures.
     let run = Run { collect: Some(collect), seeds: None, ..document.run.clone() };

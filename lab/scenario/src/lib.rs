@@ -76,12 +76,13 @@ use std::sync::Arc;
 
 pub use assign::Given;
 pub use base::{Fitted, device_file, is_device_file};
-pub use block::{Block, BlockFlow, ClassWord, ElevatorWord};
+pub use block::{Block, BlockFlow, BlockLayer, UNLIMITED};
 pub use changes::{Change, RecordedChange, RecordedFile, Recording};
 pub use device::{Buffer, Bus, Device, Front, Ftl, Gc, Geometry, Nand, Precondition};
 pub use docs::{reference, schema};
 pub use document::{Document, Hold, ResponseFrom, Run};
 pub use error::{ScenarioError, nearest};
+pub use flashlane_block::ElevatorWord;
 pub use flow::{ByteRange, Flow, Range, RangeWord};
 pub use hash::hash_of;
 pub use host::{BackgroundKeys, CompletionWord, Host, PredictorWord, WindowKey, WorkWord};
@@ -95,6 +96,7 @@ pub use words::{DriveState, Measured, Protocol, Service, Superblock, Victim, Wor
 
 use base::{Base, DeviceFiles};
 use error::{KeyError, Origin};
+use flashlane_core::choice::Choice as _;
 use flashlane_sched::catalogue::{Catalogue, SHIPPED};
 use flashlane_ssd::config::Config;
 pub use flashlane_ssd::config::MAX_FLOWS;
@@ -399,9 +401,11 @@ impl Scenario {
         host.config(config.geometry, buffer).map(Some).map_err(|e| self.origin.locate(e))
     }
 
-    /// The block layer before the device of `config`, if the scenario has one.
-    pub fn block(&self, config: &Config) -> Result<Option<flashlane_block::Config>, ScenarioError> {
-        let Some(block) = &self.document.block else { return Ok(None) };
+    /// The block layers before the device of `config`: none, the scenario's, or those that it compares.
+    pub fn blocks(&self, config: &Config) -> Result<Vec<BlockLayer>, ScenarioError> {
+        if self.document.block.is_none() {
+            return Ok(Vec::new());
+        }
         if self.document.host.is_some() {
             return Err(self.key_error(
                 "block",
@@ -411,7 +415,39 @@ impl Scenario {
         }
         let flows = self.flows(config)?;
         let names: Vec<&str> = flows.iter().map(|flow| flow.name.as_str()).collect();
-        block.config(config.front.protocol, &names).map(Some).map_err(|e| self.origin.locate(e))
+        let layer = |(name, keys): (Option<String>, Block)| {
+            keys.config(config.front.protocol, &names).map(|config| BlockLayer { name, keys, config })
+        };
+        let layers = self.block_keys().and_then(|all| all.into_iter().map(layer).collect());
+        layers.map_err(|e| self.origin.locate(e))
+    }
+
+    /// The keys of its block layers, each with its name where there is a list of them.
+    fn block_keys(&self) -> Result<Vec<(Option<String>, Block)>, KeyError> {
+        let Some(block) = &self.document.block else { return Ok(Vec::new()) };
+        let is_given = |key: &str| self.origin.overridden.iter().any(|(path, _)| path == key);
+        if is_given("block.elevator") {
+            // Where elevators are compared, keys of the file may be for some of them.
+            let all: Vec<ElevatorWord> = ElevatorWord::LIST.iter().map(|named| named.value).collect();
+            return block.without_keys_of_others(&all, is_given).layers();
+        }
+        block.layers()
+    }
+
+    /// Leaves this of the block layers that it compares.
+    pub fn keep_block(&mut self, layer: &BlockLayer) {
+        self.document.block = Some(layer.keys.clone());
+    }
+
+    /// Leaves the first of the block layers that it compares.
+    ///
+    /// # Errors
+    /// As [`Scenario::blocks`].
+    pub fn keep_first_block(&mut self) -> Result<(), ScenarioError> {
+        if let Some(first) = self.blocks(&self.device_config()?)?.first() {
+            self.keep_block(first);
+        }
+        Ok(())
     }
 
     /// The schedulers to run, at least one, names unique.
@@ -431,7 +467,7 @@ impl Scenario {
     pub fn check(&self) -> Result<(), ScenarioError> {
         let config = self.device_config()?;
         self.host(&config)?;
-        self.block(&config)?;
+        self.blocks(&config)?;
         self.flows(&config)?;
         self.schedulers()?;
         self.seeds()?;

@@ -24,6 +24,44 @@ fn bad_line<S: AsRef<OsStr>>(folder: &TempDir, args: &[S]) -> String {
     complaint.strip_prefix("error: ").expect("an error").trim_end().to_owned()
 }
 
+/// `--block` compares every scheduler below every elevator; `run` takes the first, timelines have a file each, and `--set` may not say otherwise.
+#[test]
+fn schedulers_are_compared_below_elevators() {
+    let folder = folder();
+    write(&folder, "a.csv", TRACE);
+    let words =
+        "compare --trace a.csv --schedulers fcfs,flin --block none,mq-deadline --baseline flin --set block.depth=2";
+    let words: Vec<&str> = words.split(' ').collect();
+    let json = good(&folder, &[&words[..], &["--format", "json", "--timeline", "run.json"]].concat());
+    let summary: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let runs = summary["schedulers"].as_array().expect("runs");
+    let names = ["fcfs+none", "fcfs+mq-deadline", "flin+none", "flin+mq-deadline"];
+    assert_eq!(runs.iter().map(|run| run["name"].as_str().expect("text")).collect::<Vec<_>>(), names);
+    assert_eq!((&summary["baseline"], &runs[1]["block"]["elevator"]), (&"flin+none".into(), &"mq-deadline".into()));
+    for name in names {
+        assert!(folder.path().join(format!("run-{name}.json")).is_file(), "{name}");
+    }
+    let table = good(&folder, &[&words[..], &["--full"]].concat());
+    let title = "\nBlock layer: requests that waited, and how long on average\n";
+    let (_, block) = table.split_once(title).expect("a table of waits");
+    let rows: Vec<&str> = block.lines().take(3).collect();
+    assert!(rows[0].contains("depth, tags") && rows[1].contains("2, 2") && rows[2].contains("2, 4"), "{rows:?}");
+    for (set, value) in
+        [("block.elevator=none", "none, mq-deadline"), ("block.elevators=[\"none\"]", "[\"none\", \"mq-deadline\"]")]
+    {
+        let why = bad_line(&folder, &[&words[..], &["--set", set]].concat());
+        assert!(why.contains("--block gives block.elevator") && why.contains(value), "{why}");
+    }
+    let list = "[block]\nelevators = [\"mq-deadline\", \"none\"]\n[[flow]]\ntrace = \"a.csv\"\n";
+    write(&folder, "list.toml", list);
+    let run = good(&folder, &["run", "list.toml", "--format", "json"]);
+    let run: serde_json::Value = serde_json::from_str(&run).expect("JSON");
+    assert_eq!(
+        (&run["schedulers"][0]["name"], &run["schedulers"][0]["block"]["elevator"]),
+        (&"fcfs".into(), &"mq-deadline".into())
+    );
+}
+
 /// A trace from standard input or a pipe is copied, as runs read traces several times; the copy goes with the program.
 #[test]
 fn a_trace_may_come_from_standard_input() {

@@ -82,12 +82,8 @@ pub(super) fn asked(summary: &Summary) -> String {
     if runs.iter().any(|run| run.host.is_some()) {
         host(runs).section(&mut text, "Host: latency as threads see it, mean parts of it, and who got the CPUs");
     }
-    if let Some(above) = runs.iter().find_map(|run| run.block.as_ref()) {
-        let BlockStats { elevator, depth, nr_requests, .. } = above;
-        let title = format!(
-            "Block layer ({elevator}, depth {depth}, {nr_requests} tags): requests that waited, and how long on average"
-        );
-        block(runs).section(&mut text, &title);
+    if runs.iter().any(|run| run.block.is_some()) {
+        block(runs).section(&mut text, &block_title(runs));
         if runs.iter().filter_map(|run| run.block.as_ref()).all(BlockStats::had_nothing_to_order) {
             text.push_str("The elevator had nothing to order: at most 1 % of the requests waited in it.\n\n");
         }
@@ -381,13 +377,29 @@ fn host(runs: &[SchedulerResult]) -> Listed<'_, (&SchedulerResult, &HostStats)> 
         .column("late", |(_, host)| or_dash(host.precompletion.as_ref(), |pre| count(pre.too_late)))
 }
 
+/// What the table of the block layer is called: with what is the same in all runs.
+fn block_title(runs: &[SchedulerResult]) -> String {
+    let mut layers: Vec<&BlockStats> = runs.iter().filter_map(|run| run.block.as_ref()).collect();
+    layers.dedup_by_key(|block| (&block.elevator, block.depth, block.nr_requests));
+    let of = match layers[..] {
+        [one] => format!(" ({}, depth {}, {} tags)", one.elevator, one.depth, one.nr_requests),
+        _ => String::new(),
+    };
+    format!("Block layer{of}: requests that waited, and how long on average")
+}
+
 /// The share of a flow's requests that waited at each stage, and how long those did on average.
 fn block(runs: &[SchedulerResult]) -> Listed<'_, (&SchedulerResult, &BlockFlowStats)> {
     let flows = runs
         .iter()
         .flat_map(|run| run.block.iter().flat_map(move |block| block.flows.iter().map(move |flow| (run, flow))));
+    let room = |run: &SchedulerResult| run.block.as_ref().map(|block| (block.depth, block.nr_requests));
+    let differ = runs.iter().any(|run| room(run) != room(&runs[0]));
     let list = listed(flows)
         .column("scheduler", |(run, _)| run.label())
+        .columns_if(differ, |list| {
+            list.column("depth, tags", move |(run, _)| or_dash(room(run), |(depth, tags)| format!("{depth}, {tags}")))
+        })
         .column("flow", |(_, flow)| escaped(&flow.name).into_owned())
         .column("requests", |(_, flow)| count(flow.requests));
     (0..4).fold(list, |list, stage| {

@@ -223,6 +223,31 @@ fn defaults_of_a_block_layer_change_no_hash() {
     assert_eq!(same, hash(deadline));
     let others = ["", deadline, "[block]\ndepth = 32", "[block.flow.a]\nwrite_bps = 5"].map(hash);
     assert!(others.iter().all(|other| *other != plain), "{others:?} beside {plain}");
+    let [two, one] =
+        ["[\"none\", \"mq-deadline\"]", "[\"none\"]"].map(|list| hash(&format!("[block]\nelevators = {list}")));
+    assert!(two != one && one != plain, "a list names its runs otherwise");
+}
+
+/// Where the elevator is an axis, keys of the file that belong to another are for its points; without one, and given beside it, they are refused.
+#[test]
+fn keys_of_an_elevator_apply_to_the_points_that_have_it() {
+    let flow = "[[flow]]\nname = \"a\"\n[[flow.request]]\nat_ns = 0\nop = \"read\"\npages = [0]\n";
+    let keys = "elevator = \"mq-deadline\"\nfifo_batch = 4\ntime_scale = 10\n[block.flow.a]\nclass = \"idle\"";
+    let below = |block: &str, sets: &[(&str, &str)]| {
+        let mut scenario = parse(&format!("device = \"flin-isca18\"\n[block]\n{block}\n{flow}"))?;
+        scenario
+            .assign(&sets.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect::<Vec<_>>())?;
+        let mut blocks = scenario.blocks(&scenario.device_config()?)?;
+        Ok::<_, ScenarioError>((blocks.swap_remove(0).config, scenario.hash()?))
+    };
+    let none = below(keys, &[("block.elevator", "none")]).expect("a point of an axis");
+    assert_eq!(none, below("elevator = \"none\"", &[]).expect("without the keys"));
+    let other = below(keys, &[("block.elevator", "mq-deadline")]).expect("a point of an axis");
+    assert_eq!(other, below(keys, &[]).expect("with the keys"));
+    for (key, value) in [("block.fifo_batch", "8"), ("block.flow.a.class", "real-time"), ("block.time_scale", "5")] {
+        let why = below(keys, &[("block.elevator", "none"), (key, value)]).expect_err("given beside it").to_string();
+        assert!(why.contains(key) && why.contains("has no effect"), "{why}");
+    }
 }
 
 #[test]

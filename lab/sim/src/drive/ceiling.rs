@@ -94,7 +94,7 @@ fn none(prepared: &Prepared) -> Option<&'static str> {
     if prepared.host.is_some() {
         return Some("with a [host] section a thread asks for its next request when it has seen one done");
     }
-    if prepared.block.is_some() {
+    if !prepared.blocks.is_empty() {
         return Some("with a [block] section requests are held back before the drive");
     }
     if prepared.limits.response_from_entry {

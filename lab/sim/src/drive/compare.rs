@@ -135,8 +135,8 @@ pub(crate) fn compare_counted(
         let result = result.with_control(prepared.catalogue.is_control(recipe).expect("resolved before"));
         let result = result.with_blocks_never_folded(prepared.config.blocks_never_folded());
         let names = || infos.iter().map(|info| info.name.as_str());
-        let below = prepared.block.as_ref().zip(shared.block.as_ref());
-        let result = result.with_block(below.map(|(config, waits)| BlockStats::new(config, names(), waits)));
+        let below = prepared.block(index).zip(shared.block.as_ref());
+        let result = result.with_block(below.map(|(layer, waits)| BlockStats::new(&layer.config, names(), waits)));
         results.push(result.with_host(shared.host.as_ref().map(HostOutcome::figures)));
     }
     let mut summary = Summary::new(made_by(scenario, prepared, &results)?, infos, results, Vec::new());
@@ -219,7 +219,7 @@ pub fn run_observed(scenario: &Scenario, observers: ObserverOptions<'_>) -> Resu
     rayon::scope(|_| {
         let scheduler =
             prepared.catalogue.build(&prepared.schedulers[0].1).map_err(|error| RunError::Input(error.to_string()))?;
-        prepared.finish(prepared.simulation(scheduler, prepared.feeds(|_| true)?, observers)?)
+        prepared.finish(0, prepared.simulation(scheduler, prepared.feeds(|_| true)?, observers)?)
     })
 }
 
@@ -271,7 +271,7 @@ pub(crate) fn run(
     }
     let progress = options.progress.map(|shown| Reported { shown, expected });
     let run = prepared.simulation(scheduler, feeds()?, observers)?;
-    let outcome = prepared.finish(run.reporting(progress)).map_err(|error| match error {
+    let outcome = prepared.finish(task.scheduler, run.reporting(progress)).map_err(|error| match error {
         RunError::Device(message) => RunError::Device(format!("{name}: {message}")),
         other => other,
     })?;

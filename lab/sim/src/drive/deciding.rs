@@ -42,6 +42,7 @@ type Made = BTreeMap<(usize, u64), Option<SchedulerResult>>;
 /// # Errors
 /// As those of the runs, but that a mix cannot run is no error.
 pub(crate) fn find(scenario: &Scenario, further: &Further<'_>, summary: &Summary) -> Result<Vec<Deciding>, RunError> {
+    let prepared = further.prepared;
     let mut search = Search {
         scenario,
         further,
@@ -50,16 +51,20 @@ pub(crate) fn find(scenario: &Scenario, further: &Further<'_>, summary: &Summary
         common: Common::of(scenario)?,
         made: Made::new(),
     };
-    let large = [Way::Gain, Way::Loss].into_iter().filter_map(|way| largest(summary, way));
+    // What a block layer brings is no decision of a scheduler.
+    let layer = |scheduler| scheduler % prepared.blocks.len().max(1);
+    let is_below_same = |scheduler| layer(scheduler) == layer(prepared.baseline);
+    let large = [Way::Gain, Way::Loss].into_iter().filter_map(|way| largest(summary, way, is_below_same));
     large.map(|large| search.decide(&large)).collect()
 }
 
 /// The largest gain or loss in a mean; where no mean is so far off, in a 99th percentile.
-fn largest(summary: &Summary, way: Way) -> Option<Large> {
+fn largest(summary: &Summary, way: Way, is_candidate: impl Fn(usize) -> bool) -> Option<Large> {
     let base = summary.schedulers.iter().find(|run| run.name == summary.baseline)?;
     let base_figures = SeedRun::of(0, base);
     let in_measure = |measure: SeedMeasure| {
-        let others = summary.schedulers.iter().enumerate().filter(|(_, run)| run.name != base.name && !run.control);
+        let others = summary.schedulers.iter().enumerate();
+        let others = others.filter(|&(i, run)| run.name != base.name && !run.control && is_candidate(i));
         let figures = others.flat_map(|(scheduler, run)| {
             let figures = SeedRun::of(0, run).figures.into_iter().filter(|figures| is_looked_at(summary, run, figures));
             figures.map(move |figures| (scheduler, figures)).collect::<Vec<_>>()
@@ -121,7 +126,9 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn decide(&mut self, large: &Large) -> Result<Deciding, RunError> {
-        let settings = |i: usize| settings(self.scenario.catalogue(), &self.common, &self.choices[i]);
+        let settings = |i: usize| {
+            settings(self.scenario.catalogue(), &self.common, &self.choices[self.further.prepared.choice(i)])
+        };
         let ends = [settings(self.further.prepared.baseline)?, settings(large.scheduler)?];
         let mut deciding = Deciding {
             way: large.way,
@@ -209,6 +216,9 @@ impl Search<'_> {
                 document.run.alone = Some(false);
                 document.run.baseline = None;
             });
+            if let Some(layer) = self.further.prepared.block(large.scheduler) {
+                scenario.keep_block(layer);
+            }
             match prepare(&scenario) {
                 Ok(made) => {
                     subsets_run.push(subset);

@@ -86,7 +86,7 @@ fn needs_a_run(name: &str) -> RunError {
 /// little memory.
 pub fn drive(scenario: &Scenario, own: Vec<SchedulerChoice>, state: Option<&Path>) -> Result<Drive, RunError> {
     let prepared = prepare(scenario)?;
-    for (table, is_there) in [("host", prepared.host.is_some()), ("block", prepared.block.is_some())] {
+    for (table, is_there) in [("host", prepared.host.is_some()), ("block", !prepared.blocks.is_empty())] {
         if is_there {
             let message = "must not be there: the host is the real one here";
             return Err(RunError::Input(format!("{}: [{table}]: {message}", scenario.name())));

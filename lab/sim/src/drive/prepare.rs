@@ -20,7 +20,7 @@ use crate::run::simulation::{Limits, Outcome, Simulation};
 use crate::run::traces::Traces;
 use flashlane_outputs::shown;
 use flashlane_report::results::Decisions;
-use flashlane_scenario::{FlowPlan, ResponseFrom, Run, Scenario, SchedulerChoice};
+use flashlane_scenario::{BlockLayer, FlowPlan, ResponseFrom, Run, Scenario, SchedulerChoice};
 
 /// A scenario prepared for its runs; it holds no error that shows without a run.
 pub struct Prepared {
@@ -31,9 +31,10 @@ pub struct Prepared {
     pub(crate) config: Config,
     /// The host before the device, if there is one.
     pub(crate) host: Option<flashlane_host::Config>,
-    /// The operating system's block layer before the device, if there is one.
-    pub(crate) block: Option<flashlane_block::Config>,
+    /// The operating system's block layers before the device, if there are any: every scheduler runs below each.
+    pub(crate) blocks: Vec<BlockLayer>,
     pub(crate) flows: Vec<FlowPlan>,
+    /// What is compared: each scheduler, below each block layer in turn.
     pub(crate) schedulers: Vec<(String, Recipe)>,
     pub(crate) alone: Option<Option<Recipe>>,
     /// For each scheduler, the one whose alone runs it shares.
@@ -99,13 +100,23 @@ impl Prepared {
         &self.changes.notes
     }
 
-    /// Makes a run, behind the host or below the block layer if there is one.
-    pub(crate) fn finish(&self, run: Simulation<'_>) -> Result<Outcome, RunError> {
-        match (&self.host, &self.block) {
+    /// Makes a run of this scheduler, behind the host or below its block layer if there is one.
+    pub(crate) fn finish(&self, scheduler: usize, run: Simulation<'_>) -> Result<Outcome, RunError> {
+        match (&self.host, self.block(scheduler)) {
             (Some(host), _) => run.finish_hosted(host),
-            (None, Some(block)) => run.finish_blocked(block),
+            (None, Some(block)) => run.finish_blocked(&block.config),
             (None, None) => run.finish(),
         }
+    }
+
+    /// The block layer above this scheduler, if there is one.
+    pub(crate) fn block(&self, scheduler: usize) -> Option<&BlockLayer> {
+        self.blocks.get(scheduler % self.blocks.len().max(1))
+    }
+
+    /// Which of the scenario's schedulers this is.
+    pub(crate) fn choice(&self, scheduler: usize) -> usize {
+        scheduler / self.blocks.len().max(1)
     }
 
     /// Every scheduler that runs, the one for alone runs included.
@@ -123,7 +134,7 @@ impl Prepared {
         self.states.is_used() || self.changes.are_made()
     }
 
-    /// Number of runs with all flows: one for each scheduler.
+    /// Number of runs with all flows: one for each scheduler and block layer.
     pub(crate) fn shared_runs(&self) -> u64 {
         self.schedulers.len() as u64
     }
@@ -134,14 +145,20 @@ impl Prepared {
     }
 }
 
-/// For each scheduler, the first one whose alone runs it can share: the same for all where `alone_scheduler` names one,
-/// else the first that differs in nothing that affects a single flow. With one flow every admit decision that does not compare
+/// For each scheduler, the first one below the same block layer, of `layers`, whose alone runs it can share: any where `alone_scheduler` names one,
+/// else one that differs in nothing that affects a single flow. With one flow every admit decision that does not compare
 /// commands fetches them in their order as soon as there is space.
-fn alone_of(catalogue: &Catalogue, schedulers: &[(String, Recipe)], alone: &Option<Option<Recipe>>) -> Vec<usize> {
+fn alone_of(
+    catalogue: &Catalogue,
+    schedulers: &[(String, Recipe)],
+    alone: &Option<Option<Recipe>>,
+    layers: usize,
+) -> Vec<usize> {
     if let Some(Some(_)) = alone {
-        return vec![0; schedulers.len()];
+        return (0..schedulers.len()).map(|i| i % layers).collect();
     }
-    let keys: Vec<_> = schedulers.iter().map(|(_, recipe)| behaviour_alone(catalogue, recipe)).collect();
+    let keys = schedulers.iter().enumerate().map(|(i, (_, recipe))| (i % layers, behaviour_alone(catalogue, recipe)));
+    let keys: Vec<_> = keys.collect();
     keys.iter().map(|key| keys.iter().position(|other| other == key).expect("itself at least")).collect()
 }
 
@@ -162,7 +179,7 @@ fn behaviour_alone(catalogue: &Catalogue, recipe: &Recipe) -> impl PartialEq + u
 pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let scenario = &*scenario.with_volumes_apart()?;
     let mut config = scenario.device_config()?;
-    let (host, block) = (scenario.host(&config)?, scenario.block(&config)?);
+    let (host, blocks) = (scenario.host(&config)?, scenario.blocks(&config)?);
     let (flows, distances) = scenario.flows_in_time(&config)?;
     for (flow, plan) in config.flows.iter_mut().zip(&flows) {
         let page = u64::from(config.geometry.page_bytes);
@@ -172,7 +189,8 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
     let catalogue = scenario.catalogue();
     let document = scenario.document();
     let common = Common::of(scenario)?;
-    let schedulers = schedulers(scenario, &config, &common)?;
+    let schedulers = below_each(scenario, &blocks, schedulers(scenario, &config, &common)?)?;
+    let layers = blocks.len().max(1);
     let run = &document.run;
     let alone = alone(scenario, &config, &common, flows.len())?;
     let limits = limits(run);
@@ -180,20 +198,20 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         let message = "with a [host] section must be \"arrival\": the host's figures count from its threads' calls";
         return Err(scenario.key_error("run.response_from", "\"entry\"", message).into());
     }
-    if limits.response_from_entry && block.is_some() {
+    if limits.response_from_entry && !blocks.is_empty() {
         let message =
             "with a [block] section must be \"arrival\": requests wait in the block layer before they enter the queue";
         return Err(scenario.key_error("run.response_from", "\"entry\"", message).into());
     }
-    let baseline = baseline(scenario, &schedulers)?;
+    let baseline = baseline(scenario, &schedulers, layers)?;
     let closed = flows.iter().any(|flow| flow.closed_depth().is_some());
     let pairs = schedulers.len() > 1 && !closed;
     if let (Some(i), true) = (schedulers.iter().position(|(_, recipe)| needs_responses(catalogue, recipe)), closed) {
-        let key = scheduler_key(scenario, i);
+        let key = scheduler_key(scenario, i / layers);
         let message = "needs the response times of a run of the baseline with the same arrivals, which a closed loop does not have";
         return Err(scenario.key_error(&key, format!("{:?}", schedulers[i].0), message).into());
     }
-    let alone_of = alone_of(catalogue, &schedulers, &alone);
+    let alone_of = alone_of(catalogue, &schedulers, &alone, layers);
     let (slack, seed) = (run.slack.unwrap_or(false), scenario.seed());
     let several = schedulers.len() > 1 || alone.is_some() || scenario.seeds()?.is_some_and(|seeds| seeds > 1);
     let traces = Arc::new(Traces::new(flows.len(), several));
@@ -206,7 +224,7 @@ pub fn prepare(scenario: &Scenario) -> Result<Prepared, RunError> {
         common,
         config,
         host,
-        block,
+        blocks,
         flows,
         schedulers,
         alone,
@@ -237,6 +255,28 @@ fn schedulers(scenario: &Scenario, config: &Config, common: &Common) -> Result<V
         Ok((choice.name(), recipe))
     };
     scenario.schedulers()?.iter().enumerate().map(checked).collect()
+}
+
+/// Each scheduler below each block layer.
+fn below_each(
+    scenario: &Scenario,
+    blocks: &[BlockLayer],
+    schedulers: Vec<(String, Recipe)>,
+) -> Result<Vec<(String, Recipe)>, RunError> {
+    if blocks.is_empty() {
+        return Ok(schedulers);
+    }
+    let below = |(name, recipe): (String, Recipe)| {
+        blocks.iter().map(move |layer| (layer.below(&name), recipe.clone())).collect::<Vec<_>>()
+    };
+    let all: Vec<(String, Recipe)> = schedulers.into_iter().flat_map(below).collect();
+    for (i, (name, _)) in all.iter().enumerate() {
+        if all[..i].iter().any(|(other, _)| other.eq_ignore_ascii_case(name)) {
+            let message = format!("two runs would have the name {name}; give a mix another name");
+            return Err(scenario.key_error("block.elevators", "", message).into());
+        }
+    }
+    Ok(all)
 }
 
 /// The key that names the `i`-th scheduler.
@@ -287,9 +327,12 @@ fn limits(run: &Run) -> Limits {
 }
 
 /// The scheduler that the others are compared with.
-fn baseline(scenario: &Scenario, schedulers: &[(String, Recipe)]) -> Result<usize, RunError> {
+fn baseline(scenario: &Scenario, schedulers: &[(String, Recipe)], layers: usize) -> Result<usize, RunError> {
     let Some(name) = &scenario.document().run.baseline else { return Ok(0) };
     let known = schedulers.iter().position(|(scheduler, _)| scheduler == name);
+    // Of a scheduler alone, below the first of several block layers.
+    let choice = || scenario.schedulers().ok()?.iter().position(|choice| choice.name() == *name);
+    let known = known.or_else(|| choice().map(|choice| choice * layers));
     known.ok_or_else(|| {
         let names = schedulers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
         scenario.key_error("run.baseline", format!("{name:?}"), format!("must be one that runs: {names}")).into()
@@ -321,8 +364,7 @@ pub(crate) fn tasks(prepared: &Prepared) -> Vec<Task> {
     let flows = 0..prepared.flows.len();
     let alone: Vec<Task> = match &prepared.alone {
         None => Vec::new(),
-        Some(Some(_)) => flows.map(|flow| Task { scheduler: 0, alone: Some(flow) }).collect(),
-        Some(None) => (0..prepared.schedulers.len())
+        Some(_) => (0..prepared.schedulers.len())
             .filter(|&scheduler| prepared.alone_of[scheduler] == scheduler)
             .flat_map(|scheduler| flows.clone().map(move |flow| Task { scheduler, alone: Some(flow) }))
             .collect(),

@@ -114,6 +114,52 @@ fn a_limit_that_takes_longer_than_a_run_can_last_is_an_error() {
     }
 }
 
+/// Each scheduler runs below each elevator with the keys of that one, as it does in a scenario by itself, and below the first without limits too.
+#[test]
+fn elevators_and_schedulers_are_compared_each_with_each() {
+    let limit = "[block.flow.writer]\nwrite_bps = 30_000_000\n";
+    let class = "[block.flow.reader]\nclass = \"idle\"\n";
+    let keys = "depth = 8\nnr_requests = 12";
+    let all = runs(&two(
+        &format!("[block]\nelevators = [\"none\", \"mq-deadline\"]\n{keys}\nfifo_batch = 1"),
+        &format!("{limit}{class}"),
+    ));
+    let names: Vec<&str> = all.iter().map(|run| run.name.as_str()).collect();
+    let below = |scheduler: &str| ["none", "mq-deadline", "none-unlimited"].map(|layer| format!("{scheduler}+{layer}"));
+    assert_eq!(names, [below("fcfs"), below("read-first-suspend")].concat());
+    let alone = [
+        runs(&two(&format!("[block]\n{keys}"), limit)),
+        runs(&two(&format!("[block]\nelevator = \"mq-deadline\"\n{keys}\nfifo_batch = 1"), &format!("{limit}{class}"))),
+        runs(&two(&format!("[block]\n{keys}"), "")),
+    ];
+    for (i, run) in all.iter().enumerate() {
+        let own = &alone[i % 3][i / 3];
+        let same = (&run.total, &run.flows[0].figures, &run.flows[1].figures, &run.device, &run.block);
+        assert_eq!(
+            same,
+            (&own.total, &own.flows[0].figures, &own.flows[1].figures, &own.device, &own.block),
+            "{}",
+            run.name
+        );
+    }
+    assert!(all[0].total != all[1].total && all[0].total != all[2].total);
+}
+
+/// A flow alone is below the same block layer as with the others.
+#[test]
+fn flows_alone_are_below_the_same_elevator() {
+    let block = "[block]\nelevators = [\"none\", \"mq-deadline\"]\ndepth = 1\nnr_requests = 4";
+    for alone in ["alone = true", "alone_scheduler = \"fcfs\""] {
+        let made = runs(&two(block, "").replace("alone = false", alone));
+        let mean = |run: usize| made[run].flows[1].alone.as_ref().expect("alone").mean_ns;
+        assert!(mean(0) != mean(1), "{alone}: with 4 tags an elevator orders the writer's requests");
+        assert!(
+            mean(0) == mean(2) && mean(1) == mean(3) || alone == "alone = true",
+            "the one scheduler's runs are shared"
+        );
+    }
+}
+
 /// A reader's mean behind a drive that puts reads first: few tags keep its requests from the drive.
 #[test]
 fn few_tags_undo_what_the_drives_scheduler_gains() {

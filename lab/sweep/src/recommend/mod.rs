@@ -46,14 +46,15 @@ impl Recommend {
     /// # Errors
     /// A scenario that is wrong, or limits that it cannot be held to.
     pub fn new(scenario: &Scenario, limits: Limits) -> Result<Recommend, RunError> {
-        let scenario = &*scenario.with_volumes_apart()?;
+        let mut scenario = scenario.with_volumes_apart()?.into_owned();
+        scenario.keep_first_block()?;
         let alone = scenario.document().run.alone.unwrap_or(true) && scenario.document().flow.len() > 1;
         if limits.need_alone() && !alone {
             let message = "--fairness: needs several flows, and each alone too (run.alone); legal here is none";
             return Err(RunError::Input(message.into()));
         }
-        let candidates = Candidates::of(scenario)?;
-        Ok(Recommend { scenario: scenario.clone(), limits, candidates })
+        let candidates = Candidates::of(&scenario)?;
+        Ok(Recommend { scenario, limits, candidates })
     }
 
     /// The most memory that a run takes, and how many there are about.
