@@ -605,7 +605,17 @@ impl Written {
                     format!("bounded: {fit} fit as well with so many planes; other numbers of planes have other times")
                 }
             },
-            "geometry.blocks_per_plane" => format!("flash over the user's size; {}", known(raw, 1.0)),
+            "geometry.blocks_per_plane" => {
+                let known = known(raw, 1.0);
+                // A hidden drive whose cache was in use while it was overwritten had a sixth more than the user's size, where a thirtieth was called measured.
+                let with_cache = known.strip_prefix("measured").filter(|_| self.values.slc.is_some());
+                let known = with_cache.map_or(known.clone(), |rest| {
+                    format!(
+                        "bounded{rest} with a cache that takes no writes while it is full; another use has other values"
+                    )
+                });
+                format!("flash over the user's size; {known}")
+            }
             "slc.static_blocks" if self.values.slc.is_none() => "no part of the burst is faster than the last".into(),
             "slc.static_blocks" => format!("GiB of the cache; {}", known(cache, 1.0 / GIB as f64)),
             "slc.program_ns" => "by the rate of the burst's fast parts".into(),
@@ -655,6 +665,21 @@ mod tests {
             about,
             "bounded: 1900000 to 2000000 fit as well with so many planes; other numbers of planes have other times"
         );
+    }
+
+    /// The flash of a hidden drive whose cache stayed in use was outside of what was called measured.
+    #[test]
+    fn the_flash_of_a_drive_with_a_cache_is_not_called_measured() {
+        let base = Base::named("client-tlc").expect("a preset");
+        let values = WriteValues::of(&base, &base.values()).expect("a device");
+        let about = |slc| {
+            let told = [Told::Not, Told::Between(1.02, 1.04), Told::Not];
+            let values = WriteValues { slc, ..values };
+            let written = Written { values, told, rows: vec![], beside: vec![], repetition: None, is_steady: None };
+            written.about("geometry.blocks_per_plane").expect("it is one of writes")
+        };
+        assert_eq!(about(None), "flash over the user's size; measured: 1.020 to 1.040 fit as well");
+        assert!(about(Some([1e10, 200.0])).starts_with("flash over the user's size; bounded: 1.020 to 1.040 fit"));
     }
 
     /// With twelve times the chips, a plane has a twelfth of the blocks, those of the cache among them.

@@ -1,10 +1,13 @@
 //! Fits to public measurements of a real drive: depths 1, 8 and 128 of a Samsung 980 PRO, judged on those between and beyond.
 //!
-//! Rows that are not in the repository are read from the folder `shared` beside it.
+//! Rows that are not in the repository are read from the folder `shared` beside it. The nightly tests print rows of docs/fit.md.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use flashlane_fit::{Answer, Effort, Judged, Probes, fit, points};
+
+use crate::gallery;
 
 /// What others measured (dev/bench/data/real/README.md).
 const MEASURED: &str = include_str!("../../../../dev/bench/data/real/random-reads.csv");
@@ -38,7 +41,9 @@ fn a_quick_fit_to_a_real_drive_predicts_its_other_depths() {
 #[test]
 #[ignore = "nightly: 45 s of CPU"]
 fn a_fit_to_a_real_drive_predicts_its_other_depths() {
-    check(&answer(None, Effort::SHORT), 0.05, 0.15);
+    let answer = answer(None, Effort::FULL);
+    println!("{}\n{}", answer.text(), gallery::row("980 PRO, 4 KiB by SPDK", &answer));
+    check(&answer, 0.05, 0.15);
 }
 
 /// The lines of a file of others' measurements that are not in the repository.
@@ -73,6 +78,7 @@ fn loads_that_one_thread_limits_are_named_and_the_others_predicted() {
     let answer =
         fit(&Probes { points: &points, preset: None, amplification: None }, Effort::FULL, &|_| ()).expect("a drive");
     let text = answer.text();
+    println!("{text}\n{}", gallery::row("980 PRO, 4 KiB by io_uring", &answer));
     let limited =
         answer.remarks.iter().find(|remark| remark.contains("more threads make")).expect("one thread is too slow");
     for name in ["4k 1x16 ", "4k 1x32 ", "4k 1x64 ", "4k 1x128 ", "4k 1x256 ", "(5 in all)"] {
@@ -85,13 +91,62 @@ fn loads_that_one_thread_limits_are_named_and_the_others_predicted() {
     }
 }
 
+/// Rates of iocost of a drive, the median of its results, by column; and how far its results are apart, as a share.
+type Rates = BTreeMap<&'static str, [f64; 2]>;
+
+fn rates(text: &str) -> Vec<Rates> {
+    const COLUMNS: [&str; 6] = ["rbps", "rseqiops", "rrandiops", "wbps", "wseqiops", "wrandiops"];
+    let mut drives: BTreeMap<&str, Vec<Vec<f64>>> = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let numbers = cells[3..].iter().map(|cell| cell.parse().expect("a rate")).collect();
+        drives.entry(cells[0]).or_default().push(numbers);
+    }
+    let of = |results: Vec<Vec<f64>>| {
+        let column = |(index, name): (usize, &'static str)| {
+            let mut all: Vec<f64> = results.iter().map(|result| result[index]).collect();
+            all.sort_by(f64::total_cmp);
+            let middle = f64::midpoint(all[(all.len() - 1) / 2], all[all.len() / 2]);
+            (name, [middle, all[all.len() - 1] / all[0] - 1.0])
+        };
+        COLUMNS.into_iter().enumerate().map(column).collect()
+    };
+    drives.into_values().map(of).collect()
+}
+
+/// Of how many drives a rate is within 10 % of what another predicts, and of how many within that or the drive's own spread. Predicted is the same
+/// rate, as the model has small reads and writes of a command's time; or the other rate times the median ratio of the other drives.
+fn predicted(drives: &[Rates], rate: &str, by: &str, as_the_model: bool) -> [usize; 2] {
+    let off = |(index, drive): (usize, &Rates)| {
+        let others = drives.iter().enumerate().filter(|(other, _)| *other != index);
+        let mut ratios: Vec<f64> = others.map(|(_, other)| other[rate][0] / other[by][0]).collect();
+        ratios.sort_by(f64::total_cmp);
+        let ratio =
+            if as_the_model { 1.0 } else { f64::midpoint(ratios[(ratios.len() - 1) / 2], ratios[ratios.len() / 2]) };
+        [(ratio * drive[by][0] / drive[rate][0] - 1.0).abs(), drive[rate][1]]
+    };
+    let off: Vec<[f64; 2]> = drives.iter().enumerate().map(off).collect();
+    let within = |is_within: fn(&&[f64; 2]) -> bool| off.iter().filter(is_within).count();
+    [within(|[off, _]| *off <= 0.1), within(|[off, apart]| *off <= apart.max(0.1))]
+}
+
 /// The rates of iocost of 35 client drives.
 #[test]
-fn rates_without_times_are_refused_by_name() {
+fn rates_without_times_are_refused_by_name_as_they_do_not_tell_one_another() {
     let Some(text) = beside("iocost-models.csv") else { return };
     let why = points("iocost-models.csv", &text).expect_err("no times").to_string();
     assert!(
         why.starts_with("iocost-models.csv: has the rates of iocost (rbps, rseqiops, ...), which tell no time"),
         "{why}"
     );
+    let drives = rates(&text);
+    assert_eq!(drives.len(), 35);
+    // The table of docs/results/real-drives.md.
+    assert_eq!(predicted(&drives, "rseqiops", "rrandiops", true), [12, 13]);
+    assert_eq!(predicted(&drives, "wseqiops", "wrandiops", true), [10, 11]);
+    for (rate, within) in [("rbps", [8, 9]), ("wbps", [7, 9])] {
+        let others = drives[0].keys().filter(|by| **by != rate);
+        let best = others.map(|by| predicted(&drives, rate, by, false)).max();
+        assert_eq!(best, Some(within), "{rate}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Fits to public measurements of five data-centre drives: reads beside steady writes, fitted at the lowest and the highest rate that is compared,
 //! judged between.
 
+use crate::gallery;
 use flashlane_fit::{Answer, Beside, Effort, Probes, Writers, fit, points};
 
 /// What others measured (dev/bench/data/real/README.md).
@@ -31,7 +32,10 @@ fn table(drive: &str) -> String {
         let rate = cell("total_asked_per_s");
         text += &if rate == "saturated" {
             let (steady, none) = (cell("writes_per_s"), ",".repeat(9));
-            format!("\nsteady,randwrite,4k,448,{steady},,{}{none}", cell("write_mean_us"))
+            format!(
+                "\nsaturated,randrw,4k,,5000,most{reads}{writes}\nsteady,randwrite,4k,448,{steady},,{}{none}",
+                cell("write_mean_us")
+            )
         } else {
             format!("\n{rate},randrw,4k,,5000,{rate}{reads}{writes}")
         };
@@ -48,6 +52,7 @@ fn check(of: (&str, &str, f64), effort: Effort) {
     let answer = answer(of, effort);
     let text = answer.text();
     println!("{}\n{text}\n{}", of.0, answer.device.as_deref().unwrap_or_default());
+    println!("{}", gallery::row(of.0, &answer));
     let written = answer.writes.expect("writes");
     let judged: Vec<&Beside> = written.beside.iter().filter(|row| !row.is_fitted && row.rate.is_some()).collect();
     assert!(!judged.is_empty() && written.beside.len() > judged.len(), "{text}");
@@ -86,6 +91,7 @@ fn fits_to_the_writes_of_real_drives_predict_the_rates_between() {
 #[ignore = "nightly: 60 s of CPU"]
 fn a_drive_that_the_model_does_not_follow_gets_no_device() {
     let answer = answer(IN_BURSTS, Effort::FULL);
+    println!("{}\n{}", answer.text(), gallery::row(IN_BURSTS.0, &answer));
     let why = answer.device.expect_err("it works in bursts");
     assert!(why.starts_with("no device is written: half of the held-out means are off by "), "{why}");
 }
