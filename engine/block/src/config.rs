@@ -27,7 +27,7 @@ impl Config {
     pub fn default_tags(elevator: &ElevatorConfig, depth: u32) -> u32 {
         match elevator {
             ElevatorConfig::None => depth,
-            ElevatorConfig::MqDeadline(_) => 2 * depth.min(128),
+            ElevatorConfig::MqDeadline(_) | ElevatorConfig::Kyber(_) => 2 * depth.min(128),
         }
     }
 }
@@ -39,6 +39,8 @@ choices! {
         None = "none",
         /// Classes, reads before writes, batches of rising addresses.
         MqDeadline = "mq-deadline",
+        /// Reads, writes, trims and all else apart, each with a depth that follows how long it takes.
+        Kyber = "kyber",
     }
 }
 
@@ -56,6 +58,8 @@ pub enum ElevatorConfig {
     None,
     /// By class, reads before writes, in batches of rising addresses, the expired first.
     MqDeadline(Deadline),
+    /// Reads, writes, trims and all else apart, each with a depth that follows how long it takes.
+    Kyber(Kyber),
 }
 
 impl ElevatorConfig {
@@ -64,6 +68,7 @@ impl ElevatorConfig {
         match self {
             ElevatorConfig::None => ElevatorWord::None,
             ElevatorConfig::MqDeadline(_) => ElevatorWord::MqDeadline,
+            ElevatorConfig::Kyber(_) => ElevatorWord::Kyber,
         }
     }
 
@@ -90,12 +95,25 @@ pub struct Deadline {
     pub jiffy: Duration,
 }
 
+/// The parameters of `kyber`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kyber {
+    /// How long reads, writes and trims may take.
+    pub targets: [Duration; 3],
+    /// So long after the first request that ends latencies are looked at, with the jiffy that follows.
+    pub look: Duration,
+    /// The resolution of the looks.
+    pub jiffy: Duration,
+    /// How long few latencies are collected before they count.
+    pub patience: Duration,
+}
+
 /// How large a request may become by merging.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Merging {
     /// Most bytes.
     pub max_bytes: u64,
-    /// Most bios: each is a segment.
+    /// Most segments: pages of memory, 4 KiB each.
     pub max_segments: u32,
 }
 

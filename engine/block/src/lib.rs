@@ -24,7 +24,7 @@ mod swarm_tests;
 mod system;
 mod tags;
 
-pub use config::{Class, Config, Deadline, ElevatorConfig, ElevatorWord, FlowConfig, Limit, Merging};
+pub use config::{Class, Config, Deadline, ElevatorConfig, ElevatorWord, FlowConfig, Kyber, Limit, Merging};
 pub use request::{Bio, FlowWaits, Stage, Waited};
 pub use requests::Request;
 pub use system::Block;

@@ -63,7 +63,7 @@ impl Merger {
             let request = requests.request(id)?;
             let lies_beside = request.end() == bio.offset || bio.end() == request.offset;
             let has_room = request.bytes.saturating_add(bio.bytes) <= self.limits.max_bytes
-                && request.bios < self.limits.max_segments;
+                && request.segments.saturating_add(bio.segments()) <= self.limits.max_segments;
             (request.plain && request.op == bio.op && lies_beside && has_room).then_some(id)
         };
         let in_plug = self.plugs[bio.flow.index()].last().copied().and_then(fits);

@@ -2,6 +2,9 @@
 
 use flashlane_core::{Duration, FlowId, Op, RequestId, Time};
 
+/// Bytes of a page of memory.
+const PAGE: u64 = 4_096;
+
 /// What a flow asks: a request before it may be merged with others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bio {
@@ -23,6 +26,11 @@ impl Bio {
     /// The place of its direction in pairs: reads 0, all else 1.
     pub(crate) fn direction(&self) -> usize {
         usize::from(self.op != Op::Read)
+    }
+
+    /// Its segments: the pages of memory that its data fills, each of which may lie anywhere.
+    pub(crate) fn segments(&self) -> u32 {
+        u32::try_from(self.bytes.div_ceil(PAGE)).unwrap_or(u32::MAX)
     }
 
     /// The address behind it.

@@ -24,6 +24,8 @@ pub struct Request {
     pub bytes: u64,
     /// Its bios.
     pub bios: u32,
+    /// Their segments.
+    pub(crate) segments: u32,
     /// When it had its tag.
     pub(crate) tagged: Time,
     /// When it went to the drive.
@@ -36,7 +38,8 @@ impl Request {
     /// The request that `bio` is by itself.
     pub(crate) fn of(now: Time, bio: &Bio) -> Request {
         let &Bio { id, flow, op, plain, offset, bytes } = bio;
-        Request { id, flow, op, plain, offset, bytes, bios: 1, tagged: now, issued: now, last: id }
+        let (bios, segments) = (1, bio.segments());
+        Request { id, flow, op, plain, offset, bytes, bios, segments, tagged: now, issued: now, last: id }
     }
 
     /// The place of its direction in pairs: reads 0, all else 1.
@@ -90,6 +93,7 @@ impl Requests {
         request.offset = request.offset.min(bio.offset);
         request.bytes += bio.bytes;
         request.bios += 1;
+        request.segments += bio.segments();
         let last = core::mem::replace(&mut request.last, bio.id);
         let request = *request;
         if let Some(last) = self.bios.get_mut(last.0) {

@@ -8,7 +8,7 @@ use flashlane_core::{Duration, FlowId, Op, RequestId, Time};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-use crate::{Bio, Block, Class, Config, Deadline, ElevatorConfig, FlowConfig, Limit, Merging, Request};
+use crate::{Bio, Block, Class, Config, Deadline, ElevatorConfig, FlowConfig, Kyber, Limit, Merging, Request};
 
 const SLICE: Duration = Duration::from_us(100_000);
 const SCENES: u64 = 2_000;
@@ -19,8 +19,14 @@ fn draw(rng: &mut Pcg64Mcg, below: u64) -> u64 {
 
 fn config(rng: &mut Pcg64Mcg) -> Config {
     let ms = |ms: u64| Duration::from_us(ms * 1_000);
-    let elevator = match draw(rng, 2) {
+    let elevator = match draw(rng, 3) {
         0 => ElevatorConfig::None,
+        1 => ElevatorConfig::Kyber(Kyber {
+            targets: [ms(1 + draw(rng, 20)), ms(1 + draw(rng, 20)), ms(5_000)],
+            look: ms(100),
+            jiffy: ms(4),
+            patience: ms(draw(rng, 1_000)),
+        }),
         _ => ElevatorConfig::MqDeadline(Deadline {
             read_expire: ms(1 + draw(rng, 50)),
             write_expire: ms(1 + draw(rng, 500)),
@@ -121,7 +127,7 @@ fn is_whole(config: &Config, block: &Block, request: &Request) {
     assert!(places.windows(2).all(|pair| pair[0][1] == pair[1][0]), "{places:?}");
     if bios.len() > 1 {
         let Merging { max_bytes, max_segments } = config.merging.expect("merging is on");
-        assert!(request.bytes <= max_bytes && request.bios <= max_segments, "{request:?}");
+        assert!(request.bytes <= max_bytes && request.segments <= max_segments, "{request:?}");
         assert!(bios.iter().all(|bio| bio.plain && (bio.flow, bio.op) == (request.flow, request.op)), "{bios:?}");
     }
 }

@@ -82,7 +82,7 @@ impl Block {
         let Some(request) = self.open.end(id) else { return };
         self.in_drive -= 1;
         if request.op != Op::Flush {
-            self.elevator.completed(self.classes[request.flow.index()]);
+            self.elevator.completed(now, &request, self.classes[request.flow.index()]);
         }
         self.tags.give_back();
         while let Some(thread) = self.tags.wake() {
@@ -215,3 +215,7 @@ impl Block {
 #[cfg(test)]
 #[path = "system_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "merging_kernel_tests.rs"]
+mod merging_kernel_tests;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use flashlane_block::{Class, Config, Deadline, ElevatorConfig, ElevatorWord, FlowConfig, Limit, Merging};
+use flashlane_block::{Class, Config, Deadline, ElevatorConfig, ElevatorWord, FlowConfig, Kyber, Limit, Merging};
 use flashlane_core::Duration;
 use flashlane_core::choice::Choice;
 use flashlane_ssd::config::Protocol;
@@ -19,7 +19,7 @@ use super::words::Word;
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Block {
-    /// What orders requests that wait for the drive: nothing (`none`, default), or `mq-deadline`.
+    /// What orders requests that wait for the drive: nothing (`none`, default), `mq-deadline` or `kyber`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elevator: Option<Word<ElevatorWord>>,
     /// Elevators to compare: every scheduler runs below each of them, with the keys of that one. Where a flow has a limit, below the first also without
@@ -43,10 +43,10 @@ pub struct Block {
     /// Most bytes of a merged request, 512 to 1073741824. Default 1310720; a larger one passes whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_request_bytes: Option<u32>,
-    /// Most parts of a merged request, 1 to 65535. Default 128.
+    /// Most segments of a merged request, 1 to 65535: pages of 4 KiB of the host's memory. Default 128.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_segments: Option<u32>,
-    /// The block layer's times are divided by this, 1 (default) to 1000: its slices of 100 ms, jiffies of 4 ms and expiries.
+    /// The block layer's times are divided by this, 1 (default) to 1000: its slices of 100 ms, jiffies of 4 ms, expiries and `kyber`'s times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_scale: Option<u32>,
     /// `mq-deadline`: when a read that waits has expired, ms. Default 500.
@@ -64,6 +64,12 @@ pub struct Block {
     /// `mq-deadline`: when a request that a higher class holds back goes all the same, ms. Default 10000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prio_aging_expire: Option<u32>,
+    /// `kyber`: how long reads may take, ns. Default 2000000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_lat_nsec: Option<u32>,
+    /// `kyber`: how long writes may take, ns. Default 10000000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_lat_nsec: Option<u32>,
     /// Flows by name: their class and limits.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flow: BTreeMap<String, BlockFlow>,
@@ -114,20 +120,26 @@ impl BlockLayer {
 /// What a block layer without the limits of its flows is called behind its elevator.
 pub const UNLIMITED: &str = "-unlimited";
 
-/// The keys of `mq-deadline` and their defaults.
-const DEADLINE: [(&str, u32); 5] = [
-    ("read_expire", 500),
-    ("write_expire", 5_000),
-    ("fifo_batch", 16),
-    ("writes_starved", 2),
-    ("prio_aging_expire", 10_000),
+/// The keys that only one elevator has, and their defaults.
+const KEYS_OF_ELEVATORS: [(ElevatorWord, &str, u32); 7] = [
+    (ElevatorWord::MqDeadline, "read_expire", 500),
+    (ElevatorWord::MqDeadline, "write_expire", 5_000),
+    (ElevatorWord::MqDeadline, "fifo_batch", 16),
+    (ElevatorWord::MqDeadline, "writes_starved", 2),
+    (ElevatorWord::MqDeadline, "prio_aging_expire", 10_000),
+    (ElevatorWord::Kyber, "read_lat_nsec", 2_000_000),
+    (ElevatorWord::Kyber, "write_lat_nsec", 10_000_000),
 ];
 const KEYS_OF_FLOWS: [&str; 6] = ["threads", "class", "read_iops", "write_iops", "read_bps", "write_bps"];
 /// The largest merged request and its most parts, as Linux has them for loop devices.
 const MERGED_BYTES: u32 = 1_280 << 10;
 const MERGED_SEGMENTS: u32 = 128;
-const SLICE_US: u64 = 100_000;
-const JIFFY_US: u64 = 4_000;
+const SLICE_NS: u64 = 100_000_000;
+const JIFFY_NS: u64 = 4_000_000;
+/// `kyber`: how long trims may take, when latencies are looked at, and how long few are collected.
+const TRIM_TARGET_NS: u64 = 5_000_000_000;
+const LOOK_NS: u64 = 100_000_000;
+const PATIENCE_NS: u64 = 1_000_000_000;
 /// The deepest queue of a driver.
 const DEEPEST: u32 = 65_535;
 /// The depth of a driver where the device has no limit: that of Linux for NVMe, and SATA's.
@@ -167,10 +179,8 @@ impl Block {
     pub(super) fn without_keys_of_others(&self, others: &[ElevatorWord], kept: impl Fn(&str) -> bool) -> Block {
         let mut block = self.clone();
         let own = block.word();
-        for &other in others.iter().filter(|&&other| other != own) {
-            for (key, value) in block.keys_of(other) {
-                *value = value.filter(|_| kept(&format!("block.{key}")));
-            }
+        for (_, key, _, value) in block.elevator_keys().filter(|(of, ..)| *of != own && others.contains(of)) {
+            *value = value.filter(|_| kept(&format!("block.{key}")));
         }
         if others.iter().any(|other| other.has_classes()) && !own.has_classes() {
             for (name, flow) in &mut block.flow {
@@ -200,16 +210,13 @@ impl Block {
         self.elevator.map_or(ElevatorWord::None, |word| word.0)
     }
 
-    /// The keys that only this elevator has.
-    fn keys_of(&mut self, elevator: ElevatorWord) -> Vec<(&'static str, &mut Option<u32>)> {
-        match elevator {
-            ElevatorWord::None => Vec::new(),
-            ElevatorWord::MqDeadline => {
-                let Block { read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire, .. } = self;
-                let keys = [read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire];
-                DEADLINE.iter().map(|(key, _)| *key).zip(keys).collect()
-            }
-        }
+    /// The keys that only elevators have, each with that elevator and its default.
+    fn elevator_keys(&mut self) -> impl Iterator<Item = (ElevatorWord, &'static str, u32, &mut Option<u32>)> {
+        let Block { read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire, .. } = self;
+        let deadline = [read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire];
+        let kyber = [&mut self.read_lat_nsec, &mut self.write_lat_nsec];
+        let values = deadline.into_iter().chain(kyber);
+        KEYS_OF_ELEVATORS.into_iter().zip(values).map(|((of, key, default), value)| (of, key, default, value))
     }
 
     /// The block layer's configuration, before a device of this protocol, for flows of these names.
@@ -219,8 +226,8 @@ impl Block {
             false => Err(KeyError::new(format!("block.{key}"), value, format!("must be {low} to {high}"))),
         };
         let scale = range("time_scale", self.time_scale.unwrap_or(1), 1, 1_000)?;
-        let us = |us: u64| Duration::from_ns(us * 1_000 / u64::from(scale));
-        let elevator = self.elevator(us, range)?;
+        let ns = |ns: u64| Duration::from_ns(ns / u64::from(scale));
+        let elevator = self.elevator(ns, range)?;
         let (most, usual) = match protocol {
             Protocol::Nvme { depth } => (depth, depth.min(NVME_DEPTH)),
             Protocol::Sata { depth } => (depth, if depth == u32::MAX { SATA_DEPTH } else { depth.min(DEEPEST) }),
@@ -238,10 +245,10 @@ impl Block {
         let flows = self.flows(&elevator, names)?;
         let is_timed = |flow: &FlowConfig| flow.limits != [Limit::default(); 2];
         if self.time_scale.is_some() && elevator == ElevatorConfig::None && !flows.iter().any(is_timed) {
-            let why = "has no effect; legal with elevator = \"mq-deadline\" or a limit";
+            let why = "has no effect; legal with another elevator than none, or a limit";
             return Err(KeyError::new("block.time_scale", scale, why));
         }
-        Ok(Config { elevator, depth, tags, merging: self.merging(range)?, slice: us(SLICE_US), flows })
+        Ok(Config { elevator, depth, tags, merging: self.merging(range)?, slice: ns(SLICE_NS), flows })
     }
 
     /// The same with every default written out, and without keys of flows that say what is so without them: equal where block layers are.
@@ -254,9 +261,8 @@ impl Block {
         if let Some(Merging { max_bytes, max_segments }) = config.merging {
             (block.max_request_bytes, block.max_segments) = (u32::try_from(max_bytes).ok(), Some(max_segments));
         }
-        for (key, value) in block.keys_of(config.elevator.word()) {
-            let default = DEADLINE.iter().find(|(of, _)| *of == key);
-            value.get_or_insert(default.map_or(0, |(_, default)| *default));
+        for (_, _, default, value) in block.elevator_keys().filter(|(of, ..)| *of == config.elevator.word()) {
+            value.get_or_insert(default);
         }
         for flow in block.flow.values_mut() {
             flow.threads = flow.threads.filter(|&threads| threads != 1);
@@ -284,31 +290,46 @@ impl Block {
 
     fn elevator(
         &self,
-        us: impl Fn(u64) -> Duration,
+        ns: impl Fn(u64) -> Duration,
         range: impl Fn(&str, u32, u32, u32) -> Result<u32, KeyError>,
     ) -> Result<ElevatorConfig, KeyError> {
-        let Block { read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire, .. } = *self;
-        let given = [read_expire, write_expire, fifo_batch, writes_starved, prio_aging_expire];
-        let keys = std::array::from_fn(|i| (DEADLINE[i].0, given[i], DEADLINE[i].1));
-        if self.word() == ElevatorWord::None {
-            let given = keys.into_iter().find_map(|(key, value, _)| Some((key, value?)));
-            return given.map_or(Ok(ElevatorConfig::None), |(key, value)| {
-                let why = "has no effect; legal with elevator = \"mq-deadline\"";
-                Err(KeyError::new(format!("block.{key}"), value, why))
-            });
+        let (own, mut keys) = (self.word(), self.clone());
+        let given = |(of, key, _, value): (ElevatorWord, _, _, &mut Option<u32>)| Some((of, key, (*value)?));
+        let of_another = keys.elevator_keys().filter(|(of, ..)| *of != own).find_map(given);
+        if let Some((of, key, value)) = of_another {
+            let why = format!("has no effect; legal with elevator = {:?}", of.word());
+            return Err(KeyError::new(format!("block.{key}"), value, why));
         }
-        let [read, write, batch, starved, aging] = keys
-            .map(|(key, value, default): (&str, Option<u32>, u32)| range(key, value.unwrap_or(default), 0, 3_600_000));
-        let ms = |ms: u32| us(u64::from(ms) * 1_000);
-        let fifo_batch = range("fifo_batch", batch?, 1, 3_600_000)?;
-        Ok(ElevatorConfig::MqDeadline(Deadline {
-            read_expire: ms(read?),
-            write_expire: ms(write?),
-            fifo_batch,
-            writes_starved: starved?,
-            prio_aging_expire: ms(aging?),
-            jiffy: us(JIFFY_US),
-        }))
+        let mut values = keys
+            .elevator_keys()
+            .filter(|(of, ..)| *of == own)
+            .map(|(_, key, default, value)| (key, value.unwrap_or(default)));
+        let mut next = |low: u32, high: u32| {
+            let (key, value) = values.next().expect("the elevator has so many keys");
+            range(key, value, low, high)
+        };
+        let ms = |ms: u32| ns(u64::from(ms) * 1_000_000);
+        let most = 3_600_000;
+        Ok(match own {
+            ElevatorWord::None => ElevatorConfig::None,
+            ElevatorWord::MqDeadline => ElevatorConfig::MqDeadline(Deadline {
+                read_expire: ms(next(0, most)?),
+                write_expire: ms(next(0, most)?),
+                fifo_batch: next(1, most)?,
+                writes_starved: next(0, most)?,
+                prio_aging_expire: ms(next(0, most)?),
+                jiffy: ns(JIFFY_NS),
+            }),
+            ElevatorWord::Kyber => {
+                let [read, write] = [next(1_000, u32::MAX)?, next(1_000, u32::MAX)?].map(|lat| ns(lat.into()));
+                ElevatorConfig::Kyber(Kyber {
+                    targets: [read, write, ns(TRIM_TARGET_NS)],
+                    look: ns(LOOK_NS),
+                    jiffy: ns(JIFFY_NS),
+                    patience: ns(PATIENCE_NS),
+                })
+            }
+        })
     }
 
     fn flows(&self, elevator: &ElevatorConfig, names: &[&str]) -> Result<Vec<FlowConfig>, KeyError> {

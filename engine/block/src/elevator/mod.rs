@@ -1,6 +1,7 @@
 //! Elevators: which of the requests that have a tag goes to the drive next.
 
 mod deadline;
+mod kyber;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -10,12 +11,14 @@ use flashlane_core::{RequestId, Time};
 use crate::config::{Class, ElevatorConfig};
 use crate::requests::Request;
 use deadline::MqDeadline;
+use kyber::Kyber;
 
 /// An elevator with what waits in it.
 #[derive(Debug)]
 pub(crate) enum Elevator {
     None(VecDeque<RequestId>),
     MqDeadline(Box<MqDeadline>),
+    Kyber(Box<Kyber>),
 }
 
 impl Elevator {
@@ -23,12 +26,13 @@ impl Elevator {
         match config {
             ElevatorConfig::None => Elevator::None(VecDeque::new()),
             ElevatorConfig::MqDeadline(parameters) => Elevator::MqDeadline(Box::new(MqDeadline::new(*parameters))),
+            ElevatorConfig::Kyber(parameters) => Elevator::Kyber(Box::new(Kyber::new(*parameters))),
         }
     }
 
     /// Whether requests may leave it in another order than they came.
     pub(crate) fn orders(&self) -> bool {
-        matches!(self, Elevator::MqDeadline(_))
+        !matches!(self, Elevator::None(_))
     }
 
     /// A request of `class` enters.
@@ -36,6 +40,7 @@ impl Elevator {
         match self {
             Elevator::None(waiting) => waiting.push_back(request.id),
             Elevator::MqDeadline(elevator) => elevator.insert(now, request, class),
+            Elevator::Kyber(elevator) => elevator.insert(request),
         }
     }
 
@@ -53,13 +58,16 @@ impl Elevator {
         match self {
             Elevator::None(waiting) => waiting.pop_front(),
             Elevator::MqDeadline(elevator) => elevator.next(now),
+            Elevator::Kyber(elevator) => elevator.next(now),
         }
     }
 
     /// A request of `class` that was taken has ended.
-    pub(crate) fn completed(&mut self, class: Class) {
-        if let Elevator::MqDeadline(elevator) = self {
-            elevator.completed(class);
+    pub(crate) fn completed(&mut self, now: Time, request: &Request, class: Class) {
+        match self {
+            Elevator::None(_) => {}
+            Elevator::MqDeadline(elevator) => elevator.completed(class),
+            Elevator::Kyber(elevator) => elevator.completed(now, request),
         }
     }
 
@@ -68,6 +76,7 @@ impl Elevator {
         match self {
             Elevator::None(_) => Time::NEVER,
             Elevator::MqDeadline(elevator) => elevator.next_event(now),
+            Elevator::Kyber(elevator) => elevator.next_event(),
         }
     }
 }

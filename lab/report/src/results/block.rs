@@ -10,7 +10,7 @@ const ORDERED: f64 = 0.01;
 /// What requests waited for in the block layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockStats {
-    /// Its elevator: `none` or `mq-deadline`.
+    /// Its elevator: `none`, `mq-deadline` or `kyber`.
     pub elevator: String,
     /// Most requests that its driver has in the drive.
     pub depth: u32,

@@ -261,13 +261,17 @@ fn bad_hosts() {
 /// For each `[block]` table, placed above a valid flow, the error message.
 #[rustfmt::skip]
 const BLOCKS: &[(&str, &str)] = &[
-    ("[block]\nelevator = \"bfq\"", "s.toml:3:12: block.elevator = \"bfq\": unknown word `bfq`, expected `none` or `mq-deadline`"),
+    ("[block]\nelevator = \"bfq\"", "s.toml:3:12: block.elevator = \"bfq\": unknown word `bfq`, expected one of `none`, `mq-deadline`, `kyber`"),
     ("[block]\ndepth = 0", "s.toml:3:9: block.depth = 0: must be 1 to 65535"),
     ("[block]\ntime_scale = 0", "s.toml:3:14: block.time_scale = 0: must be 1 to 1000"),
-    ("[block]\ntime_scale = 10", "s.toml:3:14: block.time_scale = 10: has no effect; legal with elevator = \"mq-deadline\" or a limit"),
+    ("[block]\ntime_scale = 10", "s.toml:3:14: block.time_scale = 10: has no effect; legal with another elevator than none, or a limit"),
     ("[block]\nnr_requests = 0", "s.toml:3:15: block.nr_requests = 0: must be 1 to 131070"),
     ("[block]\nfifo_batch = 4", "s.toml:3:14: block.fifo_batch = 4: has no effect; legal with elevator = \"mq-deadline\""),
     ("[block]\nelevator = \"mq-deadline\"\nfifo_batch = 0", "s.toml:4:14: block.fifo_batch = 0: must be 1 to 3600000"),
+    ("[block]\nelevator = \"kyber\"\nfifo_batch = 4", "s.toml:4:14: block.fifo_batch = 4: has no effect; legal with elevator = \"mq-deadline\""),
+    ("[block]\nelevator = \"mq-deadline\"\nread_lat_nsec = 4000", "s.toml:4:17: block.read_lat_nsec = 4000: has no effect; legal with elevator = \"kyber\""),
+    ("[block]\nelevator = \"kyber\"\nread_lat_nsec = 999", "s.toml:4:17: block.read_lat_nsec = 999: must be 1000 to 4294967295"),
+    ("[block]\nelevator = \"kyber\"\n[block.flow.flow0]\nclass = \"idle\"", "s.toml:5:9: block.flow.flow0.class = \"idle\": has no effect; legal with block.elevator = \"mq-deadline\""),
     ("[block]\nmax_segments = 0", "s.toml:3:16: block.max_segments = 0: must be 1 to 65535"),
     ("[block]\nmax_request_bytes = 511", "s.toml:3:21: block.max_request_bytes = 511: must be 512 to 1073741824"),
     ("[block]\nmerges = false\nmax_segments = 9", "s.toml:4:16: block.max_segments = 9: has no effect; legal with merges = true"),
@@ -275,11 +279,11 @@ const BLOCKS: &[(&str, &str)] = &[
     ("[block.flow.flow0]\nread_iops = 0", "s.toml:3:13: block.flow.flow0.read_iops = 0: must be at least 1; without a limit leave the key out"),
     ("[block.flow.flow0]\nthreads = 0", "s.toml:3:11: block.flow.flow0.threads = 0: must be 1 to 1024"),
     ("[block.flow.flow0]\nclass = \"idle\"", "s.toml:3:9: block.flow.flow0.class = \"idle\": has no effect; legal with block.elevator = \"mq-deadline\""),
-    ("[block]\nelevators = []", "s.toml:3:13: block.elevators = []: must have at least one of none, mq-deadline"),
+    ("[block]\nelevators = []", "s.toml:3:13: block.elevators = []: must have at least one of none, mq-deadline, kyber"),
     ("[block]\nelevators = [\"none\", \"none\"]", "s.toml:3:13: block.elevators = [\"none\", \"none\"]: has none twice"),
     ("[block]\nelevator = \"none\"\nelevators = [\"none\"]", "s.toml:4:13: block.elevators = [\"none\"]: must not be there with block.elevator; give one of them"),
     ("[block]\nelevators = [\"none\"]\nfifo_batch = 4", "s.toml:4:14: block.fifo_batch = 4: has no effect; legal with elevator = \"mq-deadline\""),
-    ("[block]\nelevators = [\"none\", \"bfq\"]", "s.toml:3:22: block.elevators[1] = \"bfq\": unknown word `bfq`, expected `none` or `mq-deadline`"),
+    ("[block]\nelevators = [\"none\", \"bfq\"]", "s.toml:3:22: block.elevators[1] = \"bfq\": unknown word `bfq`, expected one of `none`, `mq-deadline`, `kyber`"),
     ("[block]\n[host]\ncpus = 1", "s.toml:2:1: block: must not be there with [host]: threads ask the device themselves"),
 ];
 

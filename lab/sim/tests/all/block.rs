@@ -50,7 +50,7 @@ fn requests_of_an_instant_and_observers_are_as_without_it() {
         )
     };
     let plain = runs(&text(""));
-    for elevator in ["none", "mq-deadline"] {
+    for elevator in ["none", "mq-deadline", "kyber"] {
         let below = runs(&text(&format!("[block]\nelevator = \"{elevator}\"\nnr_requests = 1023")));
         assert!(below[0].slack.is_some());
         assert_eq!(without_block(below), plain, "{elevator}");
@@ -213,7 +213,7 @@ fn classes_and_elevator_say_who_waited() {
 /// Trims, flushes and FUA pass; requests are neither lost nor served twice (the auditor), with one in the drive at a time.
 #[test]
 fn all_kinds_pass_one_at_a_time() {
-    for elevator in ["none", "mq-deadline"] {
+    for elevator in ["none", "mq-deadline", "kyber"] {
         let text = format!(
             "scheduler = \"fcfs\"\ndevice = \"modern-tlc\"\n[block]\nelevator = \"{elevator}\"\ndepth = 1\nnr_requests = 3\n\
              [[flow]]\nsynthetic = {{ requests = 600, read_ratio = 0.3, trim_ratio = 0.2, flush_every_writes = 5, fua_ratio = 0.3, arrivals = \"closed-loop\", depth = 20 }}\n\
