@@ -19,6 +19,7 @@ mod setting;
 pub(crate) mod setup;
 mod shapes;
 mod systems;
+mod variants;
 
 use super::{Group, Paper};
 
@@ -28,7 +29,7 @@ pub const PAPER: Paper = Paper {
     // Each draws mixes of its own, which are the sample.
     seeds: 3,
     claims: include_str!("../../flin/claims.toml"),
-    variants: &[],
+    variants: variants::VARIANTS,
     groups: &[
         Group { experiments: &["E1"], about: "tpce beside tpcc on four drives, second by second", run: profiles::all },
         Group { experiments: &["E2", "E3"], about: "queues and waits of one flow of reads", run: intensity::alone },

@@ -5,6 +5,7 @@ use super::measures::{MEASURES, MixResult, SYSTEMS};
 use super::mixes::{self, TraceMix};
 use super::overload;
 use super::setup::{clone, document, systems};
+use super::variants;
 use crate::{Measurements, Runner, falls_behind};
 use flashlane_report::results::SchedulerResult;
 use flashlane_scenario::SchedulerChoice;
@@ -65,6 +66,9 @@ fn run_mixes(
         let flows = mix.traces.iter().map(|name| clone(runner, name, ms)).collect::<Result<_, _>>()?;
         let mut document = document(runner, format!("flin {}", mix.name), (seed, ms), schedulers.to_vec(), flows);
         change(&mut document);
+        if let Some(variant) = runner.settings.variant {
+            (variant.change)(&mut document, variant.name);
+        }
         Ok((mix, document))
     };
     let made = runner.compare(runs.into_iter().map(scenario).collect::<Result<_, _>>()?)?;
@@ -74,8 +78,12 @@ fn run_mixes(
 /// Runs FLN-E8 to E13: fairness, largest slowdown, deviation of slowdowns and weighted speedup, by class of mixes.
 pub fn all(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let mut figures = Measurements::default();
-    let rows = [systems(runner, &SYSTEMS), collectors::rows(runner)].concat();
-    let made = run_all(runner, runner.amount(10, 2) as usize, mix_ms(runner), &rows, |_| ())?;
+    let (count, more) = match runner.settings.variant {
+        None => (10, collectors::rows(runner)),
+        Some(_) => (variants::MIXES, Vec::new()),
+    };
+    let rows = [systems(runner, &SYSTEMS), more].concat();
+    let made = run_all(runner, runner.amount(count, 2) as usize, mix_ms(runner), &rows, |_| ())?;
     for name in made.iter().flat_map(|one| &one.mix.traces) {
         if runner.trace(name)?.is_some() {
             figures.note(format!("{name}: a trace, not a clone"));
