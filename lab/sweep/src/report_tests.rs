@@ -9,6 +9,7 @@ use super::*;
 use crate::{MakeOptions, Progress, Shard, make};
 use flashlane_outputs::Store;
 use flashlane_report::metrics::mean_and_ci95;
+use flashlane_report::results::FrameValues;
 
 /// A name that is markup, which must stay text.
 const SWEEP: &str = "schedulers = [\"fcfs\", \"read-first\"]\nname = \"a <b>\"\n[device]\npreset = \"unit-cycle\"\n[run]\nalone = false\n\
@@ -51,9 +52,9 @@ fn has(drawn: &Json, place: usize, values: &[f64]) {
     assert!((drawn_mean - mean).abs() < 1e-6 && (to - mean - half.expect("several seeds")).abs() < 1e-6, "{drawn}");
 }
 
-/// The terminal said it, the page did not.
+/// The terminal said it, the page and the table did not.
 #[test]
-fn the_page_says_what_was_not_measured_when_the_device_was_fitted() {
+fn page_and_table_say_what_was_not_measured_when_the_device_was_fitted() {
     let folder = tempfile::tempdir().expect("a folder");
     let device = "[device]\npreset = \"unit-cycle\"\n[fitted]\nwrites = \"not measured\"\n";
     std::fs::write(folder.path().join("mine.toml"), device).expect("written");
@@ -64,7 +65,11 @@ fn the_page_says_what_was_not_measured_when_the_device_was_fitted() {
     let progress = Progress::default();
     let options = MakeOptions { shard: Shard::WHOLE, audit: false, command: "c".into(), progress: &progress };
     make(&sweep, &plan, &store, &options).expect("made");
-    let page = html(&sweep, &plan, &plan.table(&sweep, &store).expect("whole"), "flashlane sweep s.toml");
+    let table = plan.table(&sweep, &store).expect("whole");
+    let last = table.columns.last().expect("columns");
+    let FrameValues::Text(values) = &last.values else { panic!("{last:?}") };
+    assert!(last.name == "not_measured" && values.iter().all(|value| value.as_deref() == Some("writes")), "{last:?}");
+    let page = html(&sweep, &plan, &table, "flashlane sweep s.toml");
     let says = "<li>mine.toml: writes were not measured when this device was fitted: their figures are a guess</li>";
     assert!(page.contains(says), "{page}");
 }

@@ -8,7 +8,7 @@ use super::axis::{Axis, label};
 use super::file::Sweep;
 use super::plan::Plan;
 use flashlane_outputs::Store;
-use flashlane_report::results::export::RESPONSE_COLUMNS;
+use flashlane_report::results::export::{NOT_MEASURED, RESPONSE_COLUMNS};
 use flashlane_report::results::{
     FlowResult, FlowStats, Frame, FrameColumn, FrameValues, ResponseStats, SchedulerResult, Summary,
 };
@@ -71,11 +71,13 @@ struct Row {
     op: &'static str,
     /// In the order of [`FIGURES`].
     figures: Vec<Option<f64>>,
+    /// Uses that were not measured when the device was fitted.
+    not_measured: Option<String>,
 }
 
 impl Plan {
     /// The table of all results. Rows are in the order of the runs, the schedulers, the flows (all together first) and `all`,
-    /// `read`, `write`.
+    /// `read`, `write`. Where a fitted device's use was not measured, a last column names it.
     ///
     /// # Errors
     /// A run that cannot be read.
@@ -115,6 +117,9 @@ impl Plan {
             };
             columns.push(FrameColumn { name: name.into(), values });
         }
+        if rows.iter().any(|row| row.not_measured.is_some()) {
+            columns.push(text(NOT_MEASURED, |row| row.not_measured.clone()));
+        }
         Ok(Frame { columns })
     }
 }
@@ -149,14 +154,17 @@ fn axis_values(axis: &Axis, values: impl Iterator<Item = Value>) -> FrameValues 
 
 /// The rows of one run.
 fn rows(summary: &Summary) -> Vec<Row> {
+    let unknown = &summary.made_by.not_measured;
+    let unknown = (!unknown.is_empty()).then(|| unknown.join(" and "));
     let of_run = |run: &SchedulerResult| {
-        std::iter::once(None).chain(run.flows.iter().map(Some)).flat_map(|flow| rows_of(run, flow)).collect::<Vec<_>>()
+        let flows = std::iter::once(None).chain(run.flows.iter().map(Some));
+        flows.flat_map(|flow| rows_of(run, flow, unknown.as_deref())).collect::<Vec<_>>()
     };
     summary.schedulers.iter().flat_map(of_run).collect()
 }
 
 /// A row for each kind of request that completed, and for all together.
-fn rows_of(run: &SchedulerResult, flow: Option<&FlowResult>) -> Vec<Row> {
+fn rows_of(run: &SchedulerResult, flow: Option<&FlowResult>, not_measured: Option<&str>) -> Vec<Row> {
     let figures = flow.map_or(&run.total, |flow| &flow.figures);
     let kinds = [("all", figures.all.as_ref()), ("read", figures.read.as_ref()), ("write", figures.write.as_ref())];
     let commands = figures.commands.iter().flat_map(|commands| commands.kinds());
@@ -165,7 +173,8 @@ fn rows_of(run: &SchedulerResult, flow: Option<&FlowResult>) -> Vec<Row> {
         let of_kind = RESPONSE_COLUMNS.map(|(_, value)| responses.and_then(value));
         let of_all = OTHERS.map(|(_, value)| value(run, flow, figures).filter(|_| op == "all"));
         let flow = flow.map(|flow| flow.name.clone());
-        Row { scheduler: run.name.clone(), flow, op, figures: of_kind.into_iter().chain(of_all).collect() }
+        let figures = of_kind.into_iter().chain(of_all).collect();
+        Row { scheduler: run.name.clone(), flow, op, figures, not_measured: not_measured.map(str::to_owned) }
     };
     kinds.filter(|(op, responses)| *op == "all" || responses.is_some()).map(row).collect()
 }

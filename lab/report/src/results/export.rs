@@ -6,6 +6,7 @@ use super::flow_stats::{FlowStats, ResponseStats};
 use super::format::{Sense, number, or_dash, relative, share, time};
 use super::listed::listed;
 use super::summary::{SchedulerResult, Summary};
+use super::verdict::not_measured;
 
 /// A column of a table: its name, and its value; `None` where there is none. Whole numbers are exact up to 2^53.
 pub type ResponseColumn = (&'static str, fn(&ResponseStats) -> Option<f64>);
@@ -27,14 +28,20 @@ pub const RESPONSE_COLUMNS: [ResponseColumn; 13] = [
     ("max_ns", |f| Some(f.max_ns as f64)),
 ];
 
+/// The column of uses that were not measured when the device was fitted, in tables that have such.
+pub const NOT_MEASURED: &str = "not_measured";
+
 /// One row for each scheduler, flow (empty for all together) and kind of request (`all` reads and writes, `read`, `write`, `trim`, `write-zeroes`, `flush`) that completed any. Times are
-/// nanoseconds. What belongs to all flows together is in their rows only.
+/// nanoseconds. What belongs to all flows together is in their rows only. Where a fitted device's use was not measured, a last column names it.
 pub fn csv(summary: &Summary) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |cells: &[String]| writer.write_record(cells).expect("memory takes every record");
     let head = ["scheduler", "flow", "kind"].into_iter().chain(RESPONSE_COLUMNS.map(|(name, _)| name));
     let tail = ["slowdown", "chip_utilisation", "write_amplification"];
-    let names: Vec<String> = head.chain(tail).map(str::to_owned).collect();
+    let unknown = summary.made_by.not_measured.join(" and ");
+    let unknown = (!unknown.is_empty()).then_some(unknown);
+    let last = unknown.iter().map(|_| NOT_MEASURED);
+    let names: Vec<String> = head.chain(tail).chain(last).map(str::to_owned).collect();
     write(&names);
     for run in &summary.schedulers {
         let device = [run.device.chip_utilisation.to_string(), optional(run.device.write_amplification)];
@@ -46,6 +53,7 @@ pub fn csv(summary: &Summary) -> String {
                 cells.extend(RESPONSE_COLUMNS.map(|(_, value)| optional(value(responses))));
                 cells.push(optional(slowdown));
                 cells.extend(device.clone());
+                cells.extend(unknown.clone());
                 write(&cells);
             }
         }
@@ -63,7 +71,8 @@ fn optional(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-/// A Markdown table: a row for each scheduler, with the mean response time and slowdown of each flow where there are several.
+/// A Markdown table: a row for each scheduler, with the mean response time and slowdown of each flow where there are several. Below it, what was not measured
+/// when the device was fitted.
 pub fn markdown(summary: &Summary) -> String {
     let all = |run: &&SchedulerResult, show: fn(&ResponseStats) -> String| or_dash(run.total.all.as_ref(), show);
     let mut list = listed(&summary.schedulers)
@@ -84,6 +93,7 @@ pub fn markdown(summary: &Summary) -> String {
     list.column("chips busy", |run| share(run.device.chip_utilisation))
         .column("write amplification", |run| or_dash(run.device.write_amplification, number))
         .markdown()
+        + &not_measured(&summary.made_by.not_measured).map_or_else(String::new, |sentence| format!("\n{sentence}\n"))
 }
 
 /// A name inside a cell: nothing in it is markup.
@@ -129,6 +139,17 @@ mod tests {
                 assert_eq!(row("slowdown").parse::<f64>().unwrap(), flow.slowdown.unwrap());
             }
         }
+    }
+
+    #[test]
+    fn uses_for_which_the_device_was_not_fitted_stand_in_both() {
+        let mut summary = example();
+        summary.made_by.not_measured = vec!["writes".into(), "reads beside writes".into()];
+        let csv = csv(&summary);
+        assert!(csv.lines().next().is_some_and(|names| names.ends_with(",write_amplification,not_measured")), "{csv}");
+        assert!(csv.lines().skip(1).all(|row| row.ends_with(",writes and reads beside writes")), "{csv}");
+        let says = "|\n\nwrites, reads beside writes were not measured when this device was fitted: their figures are a guess\n";
+        assert!(markdown(&summary).ends_with(says), "{}", markdown(&summary));
     }
 
     #[test]
