@@ -115,6 +115,12 @@ impl BlockLayer {
     pub fn below(&self, scheduler: &str) -> String {
         self.name.as_ref().map_or_else(|| scheduler.to_owned(), |name| format!("{scheduler}+{name}"))
     }
+
+    /// The scheduler that it stands above in a run of this name.
+    pub fn above<'n>(&self, run: &'n str) -> &'n str {
+        let own = self.name.as_ref().and_then(|name| run.strip_suffix(name.as_str())?.strip_suffix('+'));
+        own.unwrap_or(run)
+    }
 }
 
 /// What a block layer without the limits of its flows is called behind its elevator.

@@ -1,6 +1,6 @@
 //! The part of `summary.json` on the operating system's block layer: what the requests of each flow waited for, and how long.
 
-use flashlane_block::{Config, ElevatorConfig, FlowWaits, Stage};
+use flashlane_block::{Config, ElevatorConfig, FlowConfig, FlowWaits, Limit, Stage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,9 @@ const ORDERED: f64 = 0.01;
 /// What requests waited for in the block layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockStats {
-    /// Its elevator: `none`, `mq-deadline` or `kyber`.
+    /// The scheduler below it: the name of the run, without what a comparison of elevators adds to it.
+    pub scheduler: String,
+    /// Its elevator.
     pub elevator: String,
     /// Most requests that its driver has in the drive.
     pub depth: u32,
@@ -25,6 +27,8 @@ pub struct BlockStats {
 pub struct BlockFlowStats {
     /// Its name.
     pub name: String,
+    /// Whether it has a limit.
+    pub is_limited: bool,
     /// Requests that went to the drive, as the flow asked for them.
     pub requests: u64,
     /// Those of them that were merged into the request of another.
@@ -49,9 +53,14 @@ pub struct WaitStats {
 }
 
 impl BlockStats {
-    /// Those of flows of these names below the block layer of `config`.
-    pub fn new<'a>(config: &Config, names: impl Iterator<Item = &'a str>, waits: &[FlowWaits]) -> BlockStats {
-        let flow = |(name, waits): (&str, &FlowWaits)| {
+    /// Those of flows of these names, by their waits, between the block layer of `config` and `scheduler`.
+    pub fn new<'a>(
+        config: &Config,
+        scheduler: &str,
+        names: impl Iterator<Item = &'a str>,
+        waits: &[FlowWaits],
+    ) -> BlockStats {
+        let flow = |((name, waits), limits): ((&str, &FlowWaits), &FlowConfig)| {
             let at = |stage: Stage| {
                 let waited = waits.stages[stage as usize];
                 let mean_ns = if waited.requests == 0 { 0.0 } else { waited.total_ns as f64 / waited.requests as f64 };
@@ -59,6 +68,7 @@ impl BlockStats {
             };
             BlockFlowStats {
                 name: name.to_owned(),
+                is_limited: limits.limits != [Limit::default(); 2],
                 requests: waits.requests,
                 merged: waits.merged,
                 limit: at(Stage::Limit),
@@ -68,14 +78,24 @@ impl BlockStats {
             }
         };
         let (elevator, depth, nr_requests) = (config.elevator.name().to_owned(), config.depth, config.tags);
-        BlockStats { elevator, depth, nr_requests, flows: names.zip(waits).map(flow).collect() }
+        let flows = names.zip(waits).zip(&config.flows).map(flow).collect();
+        BlockStats { scheduler: scheduler.to_owned(), elevator, depth, nr_requests, flows }
+    }
+
+    /// Whether it has an elevator that orders.
+    pub(super) fn orders(&self) -> bool {
+        self.elevator != ElevatorConfig::None.name()
+    }
+
+    /// Whether a flow has a limit.
+    pub(super) fn has_limits(&self) -> bool {
+        self.flows.iter().any(|flow| flow.is_limited)
     }
 
     /// Whether there is an elevator, in which so few requests waited that their order could not matter.
     pub fn had_nothing_to_order(&self) -> bool {
         let sum = |of: fn(&BlockFlowStats) -> u64| self.flows.iter().map(of).sum::<u64>();
-        self.elevator != ElevatorConfig::None.name()
-            && sum(|flow| flow.elevator.requests) as f64 <= ORDERED * sum(|flow| flow.requests) as f64
+        self.orders() && sum(|flow| flow.elevator.requests) as f64 <= ORDERED * sum(|flow| flow.requests) as f64
     }
 }
 

@@ -84,9 +84,6 @@ pub(super) fn asked(summary: &Summary) -> String {
     }
     if runs.iter().any(|run| run.block.is_some()) {
         block(runs).section(&mut text, &block_title(runs));
-        if runs.iter().filter_map(|run| run.block.as_ref()).all(BlockStats::had_nothing_to_order) {
-            text.push_str("The elevator had nothing to order: at most 1 % of the requests waited in it.\n\n");
-        }
     }
     text
 }

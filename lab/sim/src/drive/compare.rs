@@ -136,7 +136,8 @@ pub(crate) fn compare_counted(
         let result = result.with_blocks_never_folded(prepared.config.blocks_never_folded());
         let names = || infos.iter().map(|info| info.name.as_str());
         let below = prepared.block(index).zip(shared.block.as_ref());
-        let result = result.with_block(below.map(|(layer, waits)| BlockStats::new(&layer.config, names(), waits)));
+        let result = result
+            .with_block(below.map(|(layer, waits)| BlockStats::new(&layer.config, layer.above(name), names(), waits)));
         results.push(result.with_host(shared.host.as_ref().map(HostOutcome::figures)));
     }
     let mut summary = Summary::new(made_by(scenario, prepared, &results)?, infos, results, Vec::new());

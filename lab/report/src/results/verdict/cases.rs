@@ -1,5 +1,6 @@
 //! Whose requests are judged: each flow, of a single flow each kind of request, and what is a part of another.
 
+use super::finding::{Finding, FindingKind};
 use crate::results::flow_stats::{FlowStats, ResponseStats};
 use crate::results::paired::PairStats;
 use crate::results::replications::RequestKind;
@@ -231,6 +232,16 @@ impl Case {
     pub(super) fn fewest(&self, summary: &Summary) -> u64 {
         let runs = 0..summary.schedulers.len();
         runs.map(|run| self.figures(summary, run).map_or(0, |(figures, _)| figures.requests)).min().unwrap_or(0)
+    }
+}
+
+/// A finding about a case under a scheduler.
+pub(super) fn about(kind: FindingKind, summary: &Summary, case: &Case, run: usize) -> Finding {
+    Finding {
+        scheduler: Some(summary.schedulers[run].name.clone()),
+        flow: case.flow_name(summary),
+        request: Some(case.kind),
+        ..Finding::new(kind)
     }
 }
 

@@ -66,6 +66,14 @@ pub enum FindingKind {
     Starves,
     /// No tenant is served worse by the winner.
     NobodyPays,
+    /// So few requests waited in an elevator that their order could not matter: the runs.
+    NothingToOrder,
+    /// They are served better with limits of other flows than without.
+    HostGains,
+    /// They are served worse with limits, or below an elevator, than without.
+    HostPays,
+    /// Limits of other flows bring reads nothing; where the drive's scheduler takes reads first, its answer.
+    LimitBringsNothing,
     /// The quarters of the requests differ, or a few windows of time or requests make the difference.
     Uneven,
     /// By how much sharing the drive slows a flow.

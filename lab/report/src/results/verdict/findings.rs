@@ -1,8 +1,9 @@
 //! What a comparison or a run shows: who wins, who pays, and by how much, the largest first.
 
-use super::cases::{self, Case, Role};
+use super::cases::{self, Case, Role, about};
 use super::effects::{self, Effect};
 use super::finding::{Change, Compared, Figure, Finding, FindingKind, SeedOpinion, SeedWord};
+use super::host;
 use super::order::{self, LARGE};
 use super::uneven;
 use super::words;
@@ -72,6 +73,7 @@ fn nothing(summary: &Summary) -> Finding {
 fn of_run(summary: &Summary, cases: &[Case]) -> Vec<Finding> {
     let tenants = cases.iter().filter(|case| case.is_tenant());
     let mut found: Vec<Finding> = tenants.filter_map(|case| of_one(summary, case)).collect();
+    found.extend(host::of(summary, cases, 0));
     if seeds_change_nothing(summary) {
         found.push(seeds_finding(summary));
     }
@@ -100,16 +102,6 @@ fn of_one(summary: &Summary, case: &Case) -> Option<Finding> {
         finding.figures.push(Figure { path, value: slowdown });
     }
     Some(finding)
-}
-
-/// A finding about a case under a scheduler.
-fn about(kind: FindingKind, summary: &Summary, case: &Case, run: usize) -> Finding {
-    Finding {
-        scheduler: Some(summary.schedulers[run].name.clone()),
-        flow: case.flow_name(summary),
-        request: Some(case.kind),
-        ..Finding::new(kind)
-    }
 }
 
 impl<'a> Judged<'a> {
@@ -216,6 +208,7 @@ impl<'a> Judged<'a> {
         if !alike {
             found.extend(self.nobody_pays());
         }
+        found.extend(host::of(self.summary, self.cases, self.baseline));
         found.extend(self.write_amplification());
         found.extend(self.slowdowns());
         found.extend(self.majorities());

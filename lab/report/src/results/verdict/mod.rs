@@ -10,6 +10,9 @@ mod drawn_tests;
 mod effects;
 mod finding;
 mod findings;
+mod host;
+#[cfg(test)]
+mod host_tests;
 mod order;
 #[cfg(test)]
 mod screen_tests;

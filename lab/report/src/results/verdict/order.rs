@@ -83,6 +83,8 @@ pub(super) fn choose(found: &mut [Finding], winner: &str) {
             | FindingKind::Pays
             | FindingKind::PartPays
             | FindingKind::PartSlower
+            | FindingKind::HostGains
+            | FindingKind::HostPays
             | FindingKind::Starves => match is_large {
                 true => up_to(&mut large, LARGEST, Rank::Largest, Rank::Large),
                 false => Rank::Small,
@@ -93,7 +95,8 @@ pub(super) fn choose(found: &mut [Finding], winner: &str) {
             | FindingKind::NoDecisionAlone
             | FindingKind::DecisionsDiffer => up_to(&mut explained, EXPLAINED, Rank::Explained, Rank::Rest),
             FindingKind::Slowdown | FindingKind::Majority => up_to(&mut sharing, SHARING, Rank::Sharing, Rank::Rest),
-            FindingKind::AlikeHere => Rank::Rest,
+            FindingKind::LimitBringsNothing => Rank::Tenants,
+            FindingKind::AlikeHere | FindingKind::NothingToOrder => Rank::Rest,
         };
         let by_size = matches!(rank, Rank::Largest | Rank::Large | Rank::Small);
         ranked.push((rank, if by_size { place } else { 0 }, number));
@@ -119,7 +122,8 @@ fn loss(finding: &Finding) -> Option<f64> {
         | FindingKind::Gains
         | FindingKind::Pays
         | FindingKind::PartPays
-        | FindingKind::PartSlower => {
+        | FindingKind::PartSlower
+        | FindingKind::HostPays => {
             finding.changes.iter().filter(|change| change.factor < 1.0).map(Change::size).reduce(f64::max)
         }
         _ => None,

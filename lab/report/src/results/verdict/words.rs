@@ -62,6 +62,10 @@ pub(super) fn sentence(finding: &Finding) -> String {
                 "nobody pays under {scheduler}: no mean{rate} is worse than under {base} by more than 1%, no p99 by more than 5%"
             )
         }
+        FindingKind::NothingToOrder
+        | FindingKind::HostGains
+        | FindingKind::HostPays
+        | FindingKind::LimitBringsNothing => above(finding, &who, plural),
         FindingKind::Uneven => uneven(finding, &who, scheduler, base),
         FindingKind::Slowdown => slowdown(finding, &who, scheduler, base),
         FindingKind::Majority => majority(finding, &who, scheduler),
@@ -71,6 +75,30 @@ pub(super) fn sentence(finding: &Finding) -> String {
         | FindingKind::NoDecisionAlone
         | FindingKind::DecisionsDiffer => decisions(finding, &who, scheduler, base),
         FindingKind::Seeds => seeds(finding),
+    }
+}
+
+/// What an elevator and limits bring.
+fn above(finding: &Finding, who: &str, plural: bool) -> String {
+    let [scheduler, base] = [&finding.scheduler, &finding.baseline].map(|name| name.as_deref().unwrap_or_default());
+    let what = finding.names.first().map_or("", String::as_str);
+    let s = if plural { "" } else { "s" };
+    match finding.kind {
+        FindingKind::NothingToOrder => format!(
+            "the host had nothing to order under {}: at most 1% of the requests waited in its elevator",
+            finding.names.join(", ")
+        ),
+        FindingKind::LimitBringsNothing => {
+            let reads_first = finding.names.get(1);
+            let why = reads_first.map(|pick| format!("; the drive itself takes reads before writes (pick {pick})"));
+            format!(
+                "{what} bring {who} nothing under {scheduler}: {}{}",
+                changes(finding, base),
+                why.unwrap_or_default()
+            )
+        }
+        FindingKind::HostGains => format!("{who} gain{s} by {what} under {scheduler}: {}", changes(finding, base)),
+        _ => format!("{who} pay{s} for {what} under {scheduler}: {}", changes(finding, base)),
     }
 }
 
