@@ -11,8 +11,10 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod audit;
 mod config;
 mod elevator;
+mod event;
 mod limits;
 mod merging;
 #[cfg(test)]
@@ -24,7 +26,9 @@ mod swarm_tests;
 mod system;
 mod tags;
 
+pub use audit::{Audit, Rule, Violation};
 pub use config::{Class, Config, Deadline, ElevatorConfig, ElevatorWord, FlowConfig, Kyber, Limit, Merging};
+pub use event::{Event, Stamped};
 pub use request::{Bio, FlowWaits, Stage, Waited};
 pub use requests::Request;
 pub use system::Block;

@@ -1,17 +1,19 @@
-//! Random scenes: every bio goes to the drive once and never early, in a request of its kind and no larger than may be, and never are there more in the drive than its
-//! depth, nor with a tag than there are tags, nor more of a flow in a slice than its limit allows.
+//! Random scenes: what the block layer does keeps to the auditor's rules, and what is changed in it does not.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
 use flashlane_core::{Duration, FlowId, Op, RequestId, Time};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-use crate::{Bio, Block, Class, Config, Deadline, ElevatorConfig, FlowConfig, Kyber, Limit, Merging, Request};
+use crate::{
+    Audit, Bio, Block, Class, Config, Deadline, ElevatorConfig, Event, FlowConfig, Kyber, Limit, Merging, Rule, Stamped,
+};
 
 const SLICE: Duration = Duration::from_us(100_000);
 const SCENES: u64 = 2_000;
+const BIOS: usize = 60;
 
 fn draw(rng: &mut Pcg64Mcg, below: u64) -> u64 {
     rng.next_u64() % below
@@ -53,53 +55,44 @@ fn config(rng: &mut Pcg64Mcg) -> Config {
     Config { tags: 1 + draw(rng, 10) as u32, elevator, depth, merging, slice: SLICE, flows }
 }
 
-/// What has been asked, and what became of it.
-struct Scene {
-    asked: BTreeMap<u64, (Time, Bio)>,
-    issued: Vec<(Time, Bio)>,
-    merged: u64,
-    in_drive: VecDeque<(Time, RequestId)>,
-}
-
-/// Plays requests at random instants on a drive that takes a while for each; returns all that was issued, in order.
-fn play(rng: &mut Pcg64Mcg, config: &Config) -> Scene {
+/// Plays requests at random instants on a drive that takes a while for each; returns all that happened.
+fn play(rng: &mut Pcg64Mcg, config: &Config) -> Vec<Stamped> {
     let mut block = Block::new(config);
-    let mut arrivals: Vec<u64> = (0..60).map(|_| draw(rng, 40) * 10_000_000).collect();
+    block.report_events();
+    let mut arrivals: Vec<u64> = (0..BIOS).map(|_| draw(rng, 40) * 10_000_000).collect();
     arrivals.sort_unstable();
     let mut arrivals: VecDeque<Time> = arrivals.into_iter().map(Time::from_ns).collect();
-    let mut scene = Scene { asked: BTreeMap::new(), issued: Vec::new(), merged: 0, in_drive: VecDeque::new() };
-    let mut now = Time::ZERO;
+    let (mut in_drive, mut last) = (Vec::<(Time, RequestId)>::new(), None);
+    let (mut now, mut events) = (Time::ZERO, Vec::new());
     loop {
-        let completes = scene.in_drive.iter().map(|&(at, _)| at).min().unwrap_or(Time::NEVER);
+        let completes = in_drive.iter().map(|&(at, _)| at).min().unwrap_or(Time::NEVER);
         let next = completes.min(block.next_event(now)).min(arrivals.front().copied().unwrap_or(Time::NEVER));
         if next == Time::NEVER {
-            return scene;
+            return events;
         }
         assert!(next >= now, "time goes back from {now} to {next}");
         now = next;
-        while let Some(at) = scene.in_drive.iter().position(|&(at, _)| at <= now) {
-            let (_, id) = scene.in_drive.remove(at).expect("it is there");
+        for (_, id) in in_drive.extract_if(.., |(at, _)| *at <= now) {
             block.completed(now, id);
         }
         block.advance(now);
         while arrivals.pop_front_if(|at| *at <= now).is_some() {
-            let last = scene.asked.last_key_value().map(|(_, (_, bio))| *bio);
-            let bio = bio(rng, RequestId(scene.asked.len() as u64), config.flows.len() as u64, last);
-            scene.asked.insert(bio.id.0, (now, bio));
+            let id = RequestId((BIOS - 1 - arrivals.len()) as u64);
+            let bio = bio(rng, id, config.flows.len() as u64, last.replace(id).and(latest(&events)));
             block.enter(now, bio);
+            events.extend(block.events());
         }
         block.unplug(now);
         while let Some(request) = block.issue(now) {
-            is_whole(config, &block, &request);
-            for bio in block.bios(request.id) {
-                assert!(scene.asked[&bio.id.0].0 <= now, "issued before it came");
-                scene.issued.push((now, *bio));
-            }
-            scene.merged += u64::from(request.bios - 1);
-            scene.in_drive.push_back((now + Duration::from_us(1 + draw(rng, 20_000)), request.id));
-            assert!(scene.in_drive.len() <= config.depth.min(config.tags) as usize, "more in the drive than fit");
+            in_drive.push((now + Duration::from_us(1 + draw(rng, 20_000)), request.id));
         }
+        events.extend(block.events());
     }
+}
+
+/// The bio that entered last.
+fn latest(events: &[Stamped]) -> Option<Bio> {
+    events.iter().rev().find_map(|stamped| if let Event::Entered(bio) = stamped.event { Some(bio) } else { None })
 }
 
 /// A bio anywhere, or one that goes on where the last one ended or ends where that began.
@@ -117,60 +110,91 @@ fn bio(rng: &mut Pcg64Mcg, id: RequestId, flows: u64, last: Option<Bio>) -> Bio 
     Bio { id, flow, op, plain: op.is_data() && draw(rng, 6) > 0, offset, bytes }
 }
 
-/// A request has the bytes of its bios and no others, all of its flow and kind, and no more of them than may be.
-fn is_whole(config: &Config, block: &Block, request: &Request) {
-    let bios: Vec<Bio> = block.bios(request.id).copied().collect();
-    let mut places: Vec<[u64; 2]> = bios.iter().map(|bio| [bio.offset, bio.end()]).collect();
-    places.sort_unstable();
-    assert_eq!((request.bios as usize, bios[0].id), (bios.len(), request.id));
-    assert_eq!((request.offset, request.end()), (places[0][0], places[bios.len() - 1][1]));
-    assert!(places.windows(2).all(|pair| pair[0][1] == pair[1][0]), "{places:?}");
-    if bios.len() > 1 {
-        let Merging { max_bytes, max_segments } = config.merging.expect("merging is on");
-        assert!(request.bytes <= max_bytes && request.segments <= max_segments, "{request:?}");
-        assert!(bios.iter().all(|bio| bio.plain && (bio.flow, bio.op) == (request.flow, request.op)), "{bios:?}");
-    }
+/// The rules that these events break.
+fn broken(config: &Config, events: &[Stamped]) -> Vec<Rule> {
+    let mut audit = Audit::new(config);
+    events.iter().for_each(|stamped| audit.observe(stamped));
+    audit.finish().0.into_iter().map(|violation| violation.rule).collect()
 }
 
-/// From when a flow's first request came to when its last went no more goes than the limit allows in that time and three slices more, one of them begun and one
-/// kept; and one request, which may be larger than a slice's worth.
-fn keeps_limits(config: &Config, scene: &Scene) {
-    for (number, flow) in config.flows.iter().enumerate() {
-        for way in 0..2 {
-            let Limit { iops, bps } = flow.limits[way];
-            let counted =
-                |bio: &&(Time, Bio)| bio.1.flow.index() == number && bio.1.direction() == way && bio.1.op != Op::Flush;
-            let gone: Vec<&(Time, Bio)> = scene.issued.iter().filter(counted).collect();
-            let (first, last) = match (gone.first(), gone.last()) {
-                (Some(first), Some(last)) => (scene.asked[&first.1.id.0].0, last.0),
-                _ => continue,
-            };
-            let seconds = (last.since(first).ns() + 3 * SLICE.ns()) as u128;
-            if let Some(iops) = iops {
-                let most = u128::from(iops) * seconds / 1_000_000_000 + 1;
-                assert!(gone.len() as u128 <= most, "{} requests, at most {most}", gone.len());
-            }
-            if let Some(bps) = bps {
-                let bytes: u64 = gone.iter().map(|(_, bio)| if bio.op == Op::Trim { 512 } else { bio.bytes }).sum();
-                let most = u128::from(bps) * seconds / 1_000_000_000 + 32_768;
-                assert!(u128::from(bytes) <= most, "{bytes} bytes, at most {most}");
-            }
-        }
-    }
+fn scene(seed: u64) -> (Config, Vec<Stamped>, Pcg64Mcg) {
+    let mut rng = Pcg64Mcg::new(u128::from(seed) << 64 | 0xb10c);
+    let config = config(&mut rng);
+    let events = play(&mut rng, &config);
+    (config, events, rng)
 }
 
 #[test]
-fn every_request_goes_once_within_depth_tags_and_limits() {
+fn every_bio_keeps_to_the_rules() {
     let mut merged = 0;
     for seed in 0..SCENES {
-        let rng = &mut Pcg64Mcg::new(u128::from(seed) << 64 | 0xb10c);
-        let config = config(rng);
-        let scene = play(rng, &config);
-        let mut ids: Vec<u64> = scene.issued.iter().map(|(_, bio)| bio.id.0).collect();
-        ids.sort_unstable();
-        assert_eq!(ids, (0..60).collect::<Vec<_>>(), "seed {seed}: each once; {config:?}");
-        keeps_limits(&config, &scene);
-        merged += scene.merged;
+        let (config, events, _) = scene(seed);
+        assert_eq!(broken(&config, &events), [], "seed {seed}: {config:?}");
+        let count = |is: fn(&Event) -> bool| events.iter().filter(|stamped| is(&stamped.event)).count();
+        assert_eq!(count(|event| matches!(event, Event::Entered(_))), BIOS, "seed {seed}");
+        merged += count(|event| matches!(event, Event::Joined { .. }));
     }
-    assert!(merged > SCENES, "{merged} bios joined others");
+    assert!(merged as u64 > SCENES, "{merged} bios joined others");
+}
+
+/// An event that is left out, comes twice or too early, or says something else.
+#[test]
+fn other_events_are_refused() {
+    for seed in 0..SCENES {
+        let (config, events, mut rng) = scene(seed);
+        let at = draw(&mut rng, events.len() as u64) as usize;
+        let mut without = events.clone();
+        let event = without.remove(at);
+        assert_ne!(broken(&config, &without), [], "seed {seed}: without {event:?}");
+        let mut twice = events.clone();
+        twice.insert(at, event);
+        assert_ne!(broken(&config, &twice), [], "seed {seed}: twice {event:?}");
+        let mut early = without;
+        early.insert(0, Stamped { at: Time::ZERO, ..event });
+        let is_first = matches!(event.event, Event::Entered(_));
+        assert!(is_first || !broken(&config, &early).is_empty(), "seed {seed}: first of all {event:?}");
+        let mut other = events.clone();
+        let rule = change(&mut other[at].event);
+        assert!(rule.is_none_or(|rule| broken(&config, &other).contains(&rule)), "seed {seed}: {:?}", other[at]);
+    }
+}
+
+/// Makes an event say something else, and says which rule that breaks.
+fn change(event: &mut Event) -> Option<Rule> {
+    match event {
+        Event::Issued { bytes, .. } => {
+            *bytes += 1;
+            Some(Rule::Whole)
+        }
+        Event::Joined { request, .. } => {
+            *request = RequestId(request.0 + 1_000);
+            Some(Rule::InOrder)
+        }
+        _ => None,
+    }
+}
+
+/// What is right for a block layer is too much for one with less: of each kind some scenes come to their bounds.
+#[test]
+fn less_of_everything_is_refused() {
+    let mut found = BTreeSet::new();
+    for seed in 0..SCENES / 4 {
+        let (config, events, _) = scene(seed);
+        let tenth = |limit: Limit| Limit { iops: limit.iops.map(|iops| iops / 10), bps: limit.bps.map(|bps| bps / 10) };
+        let mut flows = config.flows.clone();
+        flows.iter_mut().for_each(|flow| flow.limits = flow.limits.map(tenth));
+        let less = [
+            Config { depth: config.depth - 1, ..config.clone() },
+            Config { tags: config.tags - 1, ..config.clone() },
+            Config { merging: config.merging.map(|most| Merging { max_bytes: 8_191, ..most }), ..config.clone() },
+            Config { merging: config.merging.map(|most| Merging { max_segments: 1, ..most }), ..config.clone() },
+            Config { flows, ..config },
+        ];
+        for (number, config) in less.iter().enumerate() {
+            found.extend(broken(config, &events).into_iter().map(|rule| (number, rule as usize)));
+        }
+    }
+    let rules = [Rule::Depth, Rule::Tags, Rule::Merge, Rule::Merge, Rule::Limit];
+    let expected: BTreeSet<_> = rules.into_iter().enumerate().map(|(number, rule)| (number, rule as usize)).collect();
+    assert_eq!(found, expected, "each breaks its own rule and no other");
 }

@@ -11,6 +11,7 @@ use flashlane_core::{FlowId, Op, RequestId, Time};
 
 use crate::config::{Class, Config};
 use crate::elevator::Elevator;
+use crate::event::{Event, Stamped};
 use crate::limits::Limits;
 use crate::merging::{Merger, Neighbour};
 use crate::request::{Bio, FlowWaits, Stage};
@@ -35,6 +36,8 @@ pub struct Block {
     ahead: Option<RequestId>,
     in_drive: u32,
     waits: Vec<FlowWaits>,
+    /// What has happened, if somebody wants to know.
+    events: Option<Vec<Stamped>>,
 }
 
 impl Block {
@@ -53,13 +56,25 @@ impl Block {
             ahead: None,
             in_drive: 0,
             waits: vec![FlowWaits::default(); flows],
+            events: None,
         }
+    }
+
+    /// Keeps its events from now on.
+    pub fn report_events(&mut self) {
+        self.events.get_or_insert_default();
+    }
+
+    /// The events since the last call.
+    pub fn events(&mut self) -> impl Iterator<Item = Stamped> {
+        self.events.iter_mut().flat_map(|events| events.drain(..))
     }
 
     /// `bio` enters. What its flow asks at one instant waits in the flow's plug until [`Block::unplug`]; before a flush the caller ends the plug and
     /// issues what that lets go, for a flush goes past the elevator.
     pub fn enter(&mut self, now: Time, bio: Bio) {
         self.open.enter(now, bio);
+        self.report(now, Event::Entered(bio));
         if let Some(bio) = self.limits.pass(now, bio) {
             self.past_limits(now, bio);
         }
@@ -80,6 +95,7 @@ impl Block {
     /// A request that [`Block::issue`] returned has completed, and all its bios with it.
     pub fn completed(&mut self, now: Time, id: RequestId) {
         let Some(request) = self.open.end(id) else { return };
+        self.report(now, Event::Completed { request: id });
         self.in_drive -= 1;
         if request.op != Op::Flush {
             self.elevator.completed(now, &request, self.classes[request.flow.index()]);
@@ -124,6 +140,7 @@ impl Block {
         let id = self.ahead.take()?;
         self.in_drive += 1;
         let request = self.open.issue(now, id)?;
+        self.report(now, Event::Issued { request: id, offset: request.offset, bytes: request.bytes });
         let waits = &mut self.waits[request.flow.index()];
         self.open.bios(id).for_each(|(_, way)| waits.count(way));
         waits.merged += u64::from(request.bios - 1);
@@ -135,9 +152,16 @@ impl Block {
         &self.waits
     }
 
+    fn report(&mut self, at: Time, event: Event) {
+        if let Some(events) = &mut self.events {
+            events.push(Stamped { at, event });
+        }
+    }
+
     /// A bio has passed the limits: one of its flow's threads asks for it, or has it behind what it waits with.
     fn past_limits(&mut self, now: Time, bio: Bio) {
         self.open.leave(bio.id, Stage::Limit, now);
+        self.report(now, Event::Passed { bio: bio.id });
         let thread = self.tags.thread(bio.flow);
         if self.tags.waits(thread) {
             self.tags.wait(thread, bio.id);
@@ -178,6 +202,7 @@ impl Block {
             merger.inserted(&after);
             self.elevator.moved(before.offset, &after, self.classes[bio.flow.index()]);
         }
+        self.report(now, Event::Joined { bio: bio.id, request: id });
         true
     }
 
@@ -185,6 +210,7 @@ impl Block {
     fn tagged(&mut self, now: Time, bio: &Bio) {
         self.open.leave(bio.id, Stage::Tag, now);
         let request = self.open.begin(now, bio);
+        self.report(now, Event::Tagged { bio: bio.id });
         if bio.op == Op::Flush && self.elevator.orders() {
             self.flushes.push_back(bio.id);
             return;

@@ -20,7 +20,10 @@ pub const TARGET: Target = Target {
         let blocked = "scheduler = \"fcfs\"\ndevice = \"unit-cycle\"\n[block]\nelevator = \"mq-deadline\"\ndepth = 2\nnr_requests = 3\n\
                        time_scale = 10\nfifo_batch = 2\nwrites_starved = 1\nread_expire = 5\n[block.flow.a]\nclass = \"idle\"\nread_iops = 50\n\
                        write_bps = 100_000\n[[flow]]\nname = \"a\"\nsynthetic = { arrivals = \"closed-loop\", depth = 6, requests = 9 }\n";
-        vec![TEMPLATE.into(), small.into(), synthetic.into(), hosted.into(), blocked.into()]
+        let kyber = "scheduler = \"fcfs\"\ndevice = \"unit-cycle\"\n[block]\nelevators = [\"kyber\", \"none\"]\nread_lat_nsec = 5000\n\
+                     write_lat_nsec = 9000\nmerges = true\nmax_request_bytes = 8192\nmax_segments = 3\n[block.flow.flow0]\nthreads = 2\n[[flow]]\n\
+                     synthetic = { access = \"streaming\", requests = 9 }\n";
+        vec![TEMPLATE.into(), small.into(), synthetic.into(), hosted.into(), blocked.into(), kyber.into()]
     },
     words: &[
         "[device]",
@@ -35,6 +38,8 @@ pub const TARGET: Target = Target {
         "[host]",
         "[block]",
         "[block.flow.a]",
+        "merges = false",
+        "\"kyber\"",
         "[[host.background]]",
         "\"adaptive\"",
     ],

@@ -4,7 +4,7 @@
 //!
 //! Within an instant: completions, limits and timers, arrivals with the requests for the device that follow, those of a flow together, decisions (model 0.3).
 
-use flashlane_block::{Bio, Block, Config as BlockConfig, FlowWaits};
+use flashlane_block::{Audit, Bio, Block, Config as BlockConfig, FlowWaits};
 use flashlane_core::arrival::{Arrival, Span};
 use flashlane_core::{Completion, Extent, FlowId, Lpn, Op, Request, RequestId, Sequence, Time};
 
@@ -27,6 +27,7 @@ struct BlockedRun {
     open: Sequence<Asked>,
     /// The bios of the request that completes.
     bios: Vec<RequestId>,
+    audit: Option<Audit>,
 }
 
 impl Simulation<'_> {
@@ -40,9 +41,17 @@ impl Simulation<'_> {
             page_bytes: u64::from(self.device.board().facts.geometry.page_bytes),
             open: Sequence::default(),
             bios: Vec::new(),
+            audit: self.observers.is_audited().then(|| Audit::new(config)),
         };
+        if run.audit.is_some() {
+            run.block.report_events();
+        }
         self.draw_first()?;
-        while self.step_blocked(&mut run)? {}
+        while self.step_blocked(&mut run)? {
+            run.observe();
+        }
+        run.observe();
+        run.audit.take().map_or(Ok(()), judge)?;
         let waits: Vec<FlowWaits> = run.block.waits().to_vec();
         let outcome = self.conclude(None)?;
         Ok(Outcome { block: Some(waits), ..outcome })
@@ -187,6 +196,23 @@ impl Simulation<'_> {
     }
 }
 
+impl BlockedRun {
+    /// The auditor of the block layer hears of what that did.
+    fn observe(&mut self) {
+        if let Some(audit) = &mut self.audit {
+            self.block.events().for_each(|stamped| audit.observe(&stamped));
+        }
+    }
+}
+
+/// Ends the audit of a block layer: an error if it broke a rule.
+fn judge(audit: Audit) -> Result<(), RunError> {
+    let (kept, total) = audit.finish();
+    let lines: String = kept.iter().map(|violation| format!("\n  {violation}")).collect();
+    let verdict = || RunError::Fault(format!("audit of the block layer: {total} violations{lines}"));
+    if total > 0 { Err(verdict()) } else { Ok(()) }
+}
+
 impl Asked {
     /// The completion of bio `id`, this, whose request completed: its own part of that.
     fn completion(&self, id: RequestId, request: &Completion, page_bytes: u64) -> Completion {
@@ -194,5 +220,23 @@ impl Asked {
         let (first, last) = (offset / page_bytes, (offset + length.max(1) - 1) / page_bytes);
         let (lpn, pages) = (Lpn(first as u32), (last + 1 - first) as u32);
         Completion { id, arrival: self.arrival, lpn, pages, bytes: length, ..*request }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flashlane_block::{ElevatorConfig, Event, Stamped};
+
+    use super::*;
+
+    #[test]
+    fn what_the_auditor_refuses_ends_the_run() {
+        let (elevator, slice) = (ElevatorConfig::None, flashlane_core::Duration::from_us(1));
+        let config = BlockConfig { elevator, depth: 1, tags: 1, merging: None, slice, flows: Vec::new() };
+        assert!(judge(Audit::new(&config)).is_ok());
+        let mut audit = Audit::new(&config);
+        audit.observe(&Stamped { at: Time::from_ns(7), event: Event::Completed { request: RequestId(3) } });
+        let error = judge(audit).expect_err("it was never issued").to_string();
+        assert!(error.contains("1 violations") && error.contains("7 ns: request 3 completes"), "{error}");
     }
 }

@@ -128,6 +128,11 @@ impl<'a> Observers<'a> {
         self.needs_events
     }
 
+    /// Whether the run is audited.
+    pub(crate) fn is_audited(&self) -> bool {
+        self.auditor.is_some()
+    }
+
     /// Whether any observer needs completions.
     #[inline]
     pub(crate) fn needs_completions(&self) -> bool {

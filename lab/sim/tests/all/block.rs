@@ -4,6 +4,7 @@ use flashlane_report::results::explain::history;
 use flashlane_report::results::{Decisions, SchedulerResult, WaitStats};
 use flashlane_scenario::Scenario;
 use flashlane_sim::{Options, compare, histories, slowest};
+use flashlane_testing::Random;
 
 /// Runs a scenario, audited.
 fn runs(text: &str) -> Vec<SchedulerResult> {
@@ -228,4 +229,57 @@ fn all_kinds_pass_one_at_a_time() {
             total.issued
         );
     }
+}
+
+/// A random block layer above a small drive, with two flows: one of all kinds, one that goes on from place to place.
+fn drawn(seed: u64) -> String {
+    let mut random = Random(seed << 32 | 0xb10c);
+    let mut one_of = |choices: &[&str]| {
+        let bits = random.bits() >> 32;
+        choices[bits as usize % choices.len()].to_owned()
+    };
+    let keys = [
+        one_of(&[
+            "none",
+            "mq-deadline\"\nfifo_batch = 2\nread_expire = 3\nx = \"",
+            "kyber\"\nread_lat_nsec = 50_000\nx = \"",
+        ]),
+        one_of(&["1", "3", "32"]),
+        one_of(&["", "nr_requests = 1", "nr_requests = 5", "nr_requests = 20"]),
+        one_of(&["", "merges = false", "max_segments = 2", "max_request_bytes = 20_000"]),
+        one_of(&["", "write_iops = 3_000", "read_bps = 9_000_000\nwrite_bps = 5_000_000"]),
+        one_of(&["1", "2"]),
+    ];
+    let [elevator, depth, tags, merging, limit, threads] = keys;
+    let [arrivals, size, kinds] = [
+        one_of(&[
+            "arrivals = \"closed-loop\", depth = 12",
+            "rate_iops = 9_000",
+            "rate_iops = 9_000, arrivals = \"bursty\", burst_requests = 9",
+        ]),
+        one_of(&["512", "4096", "12288"]),
+        one_of(&["read_ratio = 0.5", "read_ratio = 0.2, trim_ratio = 0.2, flush_every_writes = 4, fua_ratio = 0.3"]),
+    ];
+    format!(
+        "scheduler = \"read-first-suspend\"\ndevice = \"cosmos-openssd\"\n[run]\nalone = false\n[block]\ndepth = {depth}\n{tags}\n{merging}\n\
+         elevator = \"{elevator}\"\n[block.flow.steps]\nthreads = {threads}\n{limit}\n[[flow]]\nname = \"steps\"\n\
+         synthetic = {{ requests = 120, access = \"streaming\", read_ratio = 0.5, arrivals = \"closed-loop\", depth = 24, size = {{ constant = {size} }} }}\n\
+         [[flow]]\nsynthetic = {{ requests = 80, {kinds}, {arrivals} }}\n"
+    )
+    .replace("x = \"\"\n", "")
+}
+
+/// Whatever the block layer, it and the drive keep to their rules, and nothing is lost.
+#[test]
+fn random_block_layers_keep_to_the_rules() {
+    let mut merged = 0;
+    for seed in 0..60 {
+        let text = drawn(seed);
+        let run = runs(&text).remove(0);
+        let flows = run.block.as_ref().expect("a block layer").flows.clone();
+        assert!(run.total.issued >= 200 && run.total.completed == run.total.issued, "{text}");
+        assert_eq!(flows.iter().map(|flow| flow.requests).sum::<u64>(), run.total.issued, "{text}");
+        merged += flows[0].merged;
+    }
+    assert!(merged > 500, "{merged} were merged");
 }
