@@ -49,7 +49,8 @@ duration_s = {seconds}
 SECTORS = 1 << 21
 READER, WRITER = ("reader", "randread", 4096, 8), ("writer", "randwrite", 16384, 96)
 
-# Name: the drive's scheduler, the elevator, files below /sys/block/*/queue, options of the reader, limits of the writer, keys of [block].
+# Name: the drive's scheduler, the elevator, files below /sys/block/*/queue, options of the reader, limits of the writer, keys of [block], if the
+# model has it.
 ROWS = {
     "none": ("fcfs", "none", {}, "", {}, ""),
     "mq-deadline": ("fcfs", "mq-deadline", {}, "", {}, 'elevator = "mq-deadline"'),
@@ -63,6 +64,7 @@ ROWS = {
         {},
         'elevator = "mq-deadline"\nflow.reader.class = "real-time"',
     ),
+    "bfq": ("fcfs", "bfq", {"iosched/low_latency": 0}, "", {}, None),
     "nr_requests 64": ("read-first-suspend", "none", {"nr_requests": 64}, "", {}, "nr_requests = 64"),
     "nr_requests 32": ("read-first-suspend", "none", {"nr_requests": 32}, "", {}, "nr_requests = 32"),
 }
@@ -209,7 +211,7 @@ def of_kernel(args, row):
 
 
 def of_model(args, row):
-    """The same of the model; nothing where it does not know the elevator."""
+    """The same of the model."""
     scheduler, *_, block = row
     text = SCENARIO.format(scheduler=scheduler, block=block)
     for name, rw, size, depth in (READER, WRITER):
@@ -233,9 +235,9 @@ def compare(args):
     for name, row in ROWS.items():
         if args.only and name not in args.only:
             continue
-        kernel, model = of_kernel(args, row), of_model(args, row)
-        cells = [f"{one[0] / 1e3:.3g}, {one[1] / 1e3:.3g}, {one[2] / 1e6:.3g}" for one in (kernel, model)]
-        off = [f"{100 * (ours / theirs - 1):+.0f} %" for ours, theirs in zip(model[:2], kernel[:2])]
+        kernel, model = of_kernel(args, row), of_model(args, row) if row[-1] is not None else None
+        cells = [f"{one[0] / 1e3:.3g}, {one[1] / 1e3:.3g}, {one[2] / 1e6:.3g}" if one else "" for one in (kernel, model)]
+        off = [f"{100 * (ours / theirs - 1):+.0f} %" for ours, theirs in zip(model[:2], kernel[:2])] if model else ["", ""]
         print("| " + " | ".join([name, f"`{row[0]}`", *cells, *off]) + " |", flush=True)
 
 
