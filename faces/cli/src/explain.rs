@@ -47,22 +47,25 @@ pub fn act(workload: &Workload, scheduler: Option<&str>, which: &Which, beside: 
     };
     let config = one.device_config()?;
     let flows: Vec<String> = one.flows(&config)?.into_iter().map(|flow| flow.name).collect();
-    let (found, of) = histories(&one, &requests)?;
-    if found.is_empty() {
+    let own = histories(&one, &requests)?;
+    if own.found.is_empty() {
         let Which::One(request) = which else { return Err(Failure::Input("no request completed".into())) };
-        let last = of.saturating_sub(1);
+        let (of, last) = (own.requests, own.requests.saturating_sub(1));
         let message = format!("there is no such request; there are {of}, counted from 0 to {last}");
         return Err(Failure::Input(format!("--request {request}: {message}")));
     }
     let other = other.map(|choice| under(&scenario, choice));
-    let others = other.as_ref().map(|other| histories(other, &requests)).transpose()?.unwrap_or_default().0;
+    let others = other.as_ref().map(|other| histories(other, &requests)).transpose()?;
     let deciders = Deciders::of(&one)?;
     let mut text = if notes.is_empty() { notes } else { notes + "\n" };
     for request in &requests {
-        let Some(history) = found.iter().find(|history| history.request == *request) else { continue };
+        let Some(history) = own.of(*request) else { continue };
+        if let Some(other) = own.merged.get(request) {
+            text.push_str(&format!("Request {request} was merged into request {other}, and completed with it:\n"));
+        }
         let (name, decisions) = deciders.at(history.arrival_ns);
         text.push_str(&explain::history(history, name, decisions, &flows));
-        if let (Some(other), Some(same)) = (&other, others.iter().find(|other| other.request == *request)) {
+        if let (Some(other), Some(same)) = (&other, others.as_ref().and_then(|others| others.of(*request))) {
             text.push_str(&explain::difference((history, name), (same, &scheduler_name(other)?), &flows));
         }
         text.push('\n');

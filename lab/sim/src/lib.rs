@@ -18,7 +18,7 @@ pub use drive::available::{AvailableMemory, amount, fits};
 pub use drive::ceiling::ceiling;
 pub use drive::compare::{Comparison, Options, RowOutput, compare, compare_prepared, run_observed};
 pub use drive::device::{Drive, Schedulers, drive};
-pub use drive::explain::{Deciders, histories, slowest};
+pub use drive::explain::{Deciders, Histories, histories, slowest};
 pub use drive::memory::{Memory, memory};
 pub use drive::prepare::{Prepared, is_control, prepare};
 pub use drive::repeat::compare_repeated;

@@ -1,6 +1,7 @@
 //! Single requests of a scenario's first scheduler: which were slow, and what they went through.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use flashlane_core::event::{Event, Stamped};
 use rustc_hash::FxHashMap;
@@ -69,19 +70,46 @@ pub fn slowest(scenario: &Scenario, count: usize) -> Result<Vec<u64>, RunError> 
     Ok(slowest.into_iter().map(|(_, request)| request.0).collect())
 }
 
-/// What `requests` went through, in the order of their numbers, and how many requests there are; those that do not exist are left out.
+/// What requests went through.
+#[derive(Debug)]
+pub struct Histories {
+    /// In the order of their numbers; those that do not exist are left out.
+    pub found: Vec<RequestHistory>,
+    /// How many requests flows asked for.
+    pub requests: u64,
+    /// Of those that were merged into another, with which they went to the drive, that one: its history is there in place of theirs.
+    pub merged: BTreeMap<u64, u64>,
+}
+
+impl Histories {
+    /// The history of a request, or of the one that it was merged into.
+    pub fn of(&self, request: u64) -> Option<&RequestHistory> {
+        let number = *self.merged.get(&request).unwrap_or(&request);
+        self.found.iter().find(|history| history.request == number)
+    }
+}
+
+/// What `requests` went through.
 ///
 /// # Errors
 /// As [`run_observed`].
-pub fn histories(scenario: &Scenario, requests: &[u64]) -> Result<(Vec<RequestHistory>, u64), RunError> {
+pub fn histories(scenario: &Scenario, requests: &[u64]) -> Result<Histories, RunError> {
     let mut explainer = Explainer::new(scenario.device_config()?.geometry, requests);
-    let mut all = 0;
-    let mut watch = |stamped: &Stamped| {
-        if let Event::Submitted { request, .. } = stamped.event {
-            all = all.max(request.0 + 1);
-        }
-        explainer.observe(stamped);
+    let mut watch = |stamped: &Stamped| explainer.observe(stamped);
+    let observers = ObserverOptions { events: Some(&mut watch), merged: true, ..ObserverOptions::default() };
+    let outcome = run_observed(scenario, observers)?;
+    let made: BTreeMap<u64, u64> = outcome.merged.into_iter().filter(|(own, _)| requests.contains(own)).collect();
+    let mut all = Histories {
+        found: explainer.finish(),
+        requests: outcome.flows.iter().map(|flow| flow.issued()).sum(),
+        merged: BTreeMap::new(),
     };
-    run_observed(scenario, ObserverOptions { events: Some(&mut watch), ..ObserverOptions::default() })?;
-    Ok((explainer.finish(), all))
+    if !made.is_empty() {
+        // Which request that will be is known only after the run.
+        let others: Vec<u64> = made.values().filter(|other| !requests.contains(other)).copied().collect();
+        all.found.extend(histories(scenario, &others)?.found);
+        all.found.sort_by_key(|history| history.request);
+        all.merged = made;
+    }
+    Ok(all)
 }

@@ -28,6 +28,8 @@ struct BlockedRun {
     /// The bios of the request that completes.
     bios: Vec<RequestId>,
     audit: Option<Audit>,
+    /// What was merged, and into what, if that is recorded.
+    merged: Vec<(u64, u64)>,
 }
 
 impl Simulation<'_> {
@@ -42,6 +44,7 @@ impl Simulation<'_> {
             open: Sequence::default(),
             bios: Vec::new(),
             audit: self.observers.is_audited().then(|| Audit::new(config)),
+            merged: Vec::new(),
         };
         if run.audit.is_some() {
             run.block.report_events();
@@ -54,7 +57,7 @@ impl Simulation<'_> {
         run.audit.take().map_or(Ok(()), judge)?;
         let waits: Vec<FlowWaits> = run.block.waits().to_vec();
         let outcome = self.conclude(None)?;
-        Ok(Outcome { block: Some(waits), ..outcome })
+        Ok(Outcome { block: Some(waits), merged: run.merged, ..outcome })
     }
 
     /// Advances to the next instant at which a request completes, one arrives or one is let go. Returns whether there was anything left to do.
@@ -188,6 +191,9 @@ impl Simulation<'_> {
                 Span::Bytes { offset, length } => Extent::Bytes { offset: *offset, length: *length },
                 Span::Pages(pages) => Extent::Pages(pages),
             };
+            if issued.bios > 1 && self.observers.needs_merged() {
+                run.merged.extend(run.block.bios(id).skip(1).map(|bio| (bio.id.0, id.0)));
+            }
             self.device
                 .submit(now, &Request { id, flow, op, fua, arrival, extent })
                 .map_err(|refusal| RunError::Fault(format!("the device refused request {}: {refusal:?}", id.0)))?;

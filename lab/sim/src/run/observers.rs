@@ -38,6 +38,8 @@ pub struct ObserverOptions<'a> {
     pub known: bool,
     /// Whether what the dies do over time is recorded.
     pub activity: bool,
+    /// Whether it is recorded which requests a block layer merges into which.
+    pub merged: bool,
     /// Called with every event of the device, in order.
     pub events: Option<&'a mut (dyn FnMut(&Stamped) + Send)>,
 }
@@ -66,6 +68,8 @@ pub(crate) struct Observers<'a> {
     requests: Option<RequestRows>,
     responses: Option<ResponseTimes>,
     slack: Option<ActualSlack>,
+    /// Whether it is recorded what is merged.
+    merged: bool,
     /// Whether any observer needs events; stored because it is asked at every request.
     needs_events: bool,
     /// Whether any observer needs completions; stored for the same reason.
@@ -90,6 +94,7 @@ impl<'a> Observers<'a> {
             requests: options.requests,
             responses: options.responses.then(ResponseTimes::default),
             slack: options.slack.then(ActualSlack::default),
+            merged: options.merged,
             needs_events: false,
             needs_completions: false,
         };
@@ -131,6 +136,11 @@ impl<'a> Observers<'a> {
     /// Whether the run is audited.
     pub(crate) fn is_audited(&self) -> bool {
         self.auditor.is_some()
+    }
+
+    /// Whether it is recorded what is merged.
+    pub(crate) fn needs_merged(&self) -> bool {
+        self.merged
     }
 
     /// Whether any observer needs completions.

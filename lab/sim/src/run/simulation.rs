@@ -90,6 +90,8 @@ pub struct Outcome {
     pub host: Option<HostOutcome>,
     /// What requests waited for in the block layer, if there was one.
     pub block: Option<Vec<FlowWaits>>,
+    /// The requests that a block layer merged into others, each with that one, if they were recorded.
+    pub merged: Vec<(u64, u64)>,
 }
 
 /// A run in progress.
@@ -231,6 +233,7 @@ impl<'a> Simulation<'a> {
             activity,
             host,
             block: None,
+            merged: Vec::new(),
         })
     }
 

@@ -92,6 +92,16 @@ fn what_is_merged_completes_together_and_counts_one_by_one() {
     assert_eq!(merged.slack, lone[0].slack, "transactions are of requests");
 }
 
+/// A request that went to the drive as a part of another is told by that one's history.
+#[test]
+fn explain_finds_what_was_merged() {
+    let scenario = Scenario::parse("block.toml", steps("[block]")).expect("a scenario");
+    let all = histories(&scenario, &[3, 8, 13, 900]).expect("a run");
+    assert_eq!((all.requests, all.merged), (800, [(3, 0), (13, 8)].into()));
+    let numbers: Vec<(u64, u32)> = all.found.iter().map(|history| (history.request, history.pages)).collect();
+    assert_eq!(numbers, [(0, 4), (8, 4)], "32 KiB each, pages of 8 KiB");
+}
+
 #[test]
 fn lists_of_pages_are_not_merged() {
     let text = |block: &str| {
@@ -190,7 +200,7 @@ fn explain_says_how_long_a_request_was_held_back() {
     let text = two("[block]", "[block.flow.writer]\nwrite_iops = 100");
     let scenario = Scenario::parse("block.toml", text.replace("requests = 1500", "requests = 40")).expect("a scenario");
     let slowest = slowest(&scenario, 1).expect("a run");
-    let (found, _) = histories(&scenario, &slowest).expect("a run");
+    let found = histories(&scenario, &slowest).expect("a run").found;
     // Ten a slice of 100 ms: the last of 40 goes with the fourth slice.
     assert_eq!(found[0].submitted_ns - found[0].arrival_ns, 300_000_000, "{found:?}");
     let told = history(&found[0], "fcfs", &Decisions::default(), &["reader".into(), "writer".into()]);

@@ -3,7 +3,7 @@
 use crate::common::busy::busy;
 use flashlane_report::results::explain::{self, Wait};
 use flashlane_scenario::Scenario;
-use flashlane_sim::{Deciders, histories, slowest};
+use flashlane_sim::{Deciders, Histories, histories, slowest};
 
 fn scenario(scheduler: &str, text: &str) -> Scenario {
     Scenario::parse("explain", format!("scheduler = \"{scheduler}\"\n{text}")).unwrap_or_else(|why| panic!("{why}"))
@@ -14,8 +14,8 @@ fn the_parts_of_a_wait_add_up_under_every_kind_of_scheduler() {
     for scheduler in ["fcfs", "read-first", "sprinkler", "slacker", "flin", "sos", "dynalloc"] {
         let scenario = busy(scheduler, 0.3);
         let all: Vec<u64> = (0..860).collect();
-        let (found, of) = histories(&scenario, &all).unwrap_or_else(|why| panic!("{why}"));
-        assert_eq!(of, found.len() as u64);
+        let Histories { found, requests, .. } = histories(&scenario, &all).unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(requests, found.len() as u64);
         assert_eq!(found.len(), 860, "{scheduler}");
         let (mut waited, mut collected) = (0, 0);
         for history in &found {
@@ -39,7 +39,7 @@ fn the_parts_of_a_wait_add_up_under_every_kind_of_scheduler() {
 fn the_slowest_requests_are_those_of_the_rows() {
     let scenario = busy("fcfs", 0.3);
     let all: Vec<u64> = (0..860).collect();
-    let (found, _) = histories(&scenario, &all).expect("a run");
+    let found = histories(&scenario, &all).expect("a run").found;
     let mut by_time: Vec<(u64, u64)> =
         found.iter().map(|history| (history.done_ns.unwrap() - history.arrival_ns, history.request)).collect();
     by_time.sort_by_key(|&(time, request)| (std::cmp::Reverse(time), request));
@@ -66,7 +66,7 @@ request = [
 "#;
     let flows = ["scene".to_owned()];
     let fcfs = scenario("fcfs", scene);
-    let history = histories(&fcfs, &[2]).expect("a run").0.remove(0);
+    let history = histories(&fcfs, &[2]).expect("a run").found.remove(0);
     let told = explain::history(&history, "fcfs", Deciders::of(&fcfs).expect("decisions").at(0).1, &flows);
     let expected = "\
 Request 2 of scene under fcfs: read of 1 page, arrived at 1.000 µs, done after 5.000 µs
@@ -78,7 +78,7 @@ Request 2 of scene under fcfs: read of 1 page, arrived at 1.000 µs, done after 
 ";
     assert_eq!(told, expected);
     let suspend = scenario("read-first-suspend", scene);
-    let other = histories(&suspend, &[2]).expect("a run").0.remove(0);
+    let other = histories(&suspend, &[2]).expect("a run").found.remove(0);
     let told = explain::difference((&history, "fcfs"), (&other, "read-first-suspend"), &flows);
     let expected = "\
 Under read-first-suspend it took -3.000 µs (2.000 µs against 5.000 µs):
@@ -113,7 +113,7 @@ request = [
 "#;
     let flows = ["scene".to_owned()];
     let scenario = scenario("fcfs", scene);
-    let found = histories(&scenario, &[1, 2, 3]).expect("a run").0;
+    let found = histories(&scenario, &[1, 2, 3]).expect("a run").found;
     let deciders = Deciders::of(&scenario).expect("decisions");
     let told = |one| explain::history(one, "fcfs", deciders.at(0).1, &flows);
     let told: Vec<String> = found.iter().map(told).collect();
@@ -151,7 +151,7 @@ request = [
 ]
 "#;
     let fcfs = scenario("fcfs", scene);
-    let history = histories(&fcfs, &[0]).expect("a run").0.remove(0);
+    let history = histories(&fcfs, &[0]).expect("a run").found.remove(0);
     let told =
         explain::history(&history, "fcfs", Deciders::of(&fcfs).expect("decisions").at(0).1, &["scene".to_owned()]);
     let expected = "\
@@ -187,7 +187,7 @@ request = [
 ]
 "#;
     let fcfs = scenario("fcfs", scene);
-    let history = histories(&fcfs, &[1]).expect("a run").0.remove(0);
+    let history = histories(&fcfs, &[1]).expect("a run").found.remove(0);
     let told =
         explain::history(&history, "fcfs", Deciders::of(&fcfs).expect("decisions").at(0).1, &["scene".to_owned()]);
     let expected = "\
