@@ -53,7 +53,7 @@ fn what_a_flow_asks_at_one_instant_in_a_row_is_one_request() {
     let mut block = Block::new(&config(ElevatorConfig::None, 8, 8));
     enter(&mut block, 0, (0..4).map(|id| bio(id, Op::Read, 4 * id, 4)));
     assert_eq!(issued(&mut block, 0), [(0, 0, 16, 4)]);
-    assert_eq!(block.bios(RequestId(0)).map(|bio| bio.id.0).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert_eq!(block.bios(RequestId(0)).map(|(bio, _)| bio.id.0).collect::<Vec<_>>(), [0, 1, 2, 3]);
     enter(&mut block, 1, [bio(4, Op::Read, 16, 4)]);
     assert_eq!(issued(&mut block, 1), [(4, 16, 4, 1)], "a later instant");
     block.completed(us(2), RequestId(0));

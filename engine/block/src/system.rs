@@ -7,7 +7,7 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use flashlane_core::{FlowId, Op, RequestId, Time};
+use flashlane_core::{Duration, FlowId, Op, RequestId, Time};
 
 use crate::config::{Class, Config};
 use crate::elevator::Elevator;
@@ -87,9 +87,9 @@ impl Block {
         }
     }
 
-    /// The bios of a request that [`Block::issue`] returned, in the order in which they joined it.
-    pub fn bios(&self, id: RequestId) -> impl Iterator<Item = &Bio> {
-        self.open.bios(id).map(|(bio, _)| bio)
+    /// The bios of a request that [`Block::issue`] returned, in the order in which they joined it, each with what it waited, by stage.
+    pub fn bios(&self, id: RequestId) -> impl Iterator<Item = (&Bio, [Duration; 4])> {
+        self.open.bios(id).map(|(bio, way)| (bio, way.waited))
     }
 
     /// A request that [`Block::issue`] returned has completed, and all its bios with it.

@@ -10,7 +10,7 @@ use super::plan::Plan;
 use flashlane_outputs::Store;
 use flashlane_report::results::export::{NOT_MEASURED, RESPONSE_COLUMNS};
 use flashlane_report::results::{
-    FlowResult, FlowStats, Frame, FrameColumn, FrameValues, ResponseStats, SchedulerResult, Summary,
+    FlowResult, FlowStats, Frame, FrameColumn, FrameValues, ResponseStats, SchedulerResult, Summary, WaitStats,
 };
 use flashlane_sim::RunError;
 
@@ -63,6 +63,18 @@ const WHOLE: [&str; 12] = [
     "gc_moves",
 ];
 
+/// Columns of a flow's waits in a block layer, where there is one: the share of its requests that waited at a stage, and how long these did on average.
+const WAITS: [&str; 8] = [
+    "limit_wait_share",
+    "limit_wait_ns",
+    "tag_wait_share",
+    "tag_wait_ns",
+    "elevator_wait_share",
+    "elevator_wait_ns",
+    "driver_wait_share",
+    "driver_wait_ns",
+];
+
 /// A row before it is a part of columns.
 struct Row {
     scheduler: String,
@@ -71,13 +83,15 @@ struct Row {
     op: &'static str,
     /// In the order of [`FIGURES`].
     figures: Vec<Option<f64>>,
+    /// In the order of [`WAITS`], in the rows of all requests of a flow.
+    waits: Option<[f64; 8]>,
     /// Uses that were not measured when the device was fitted.
     not_measured: Option<String>,
 }
 
 impl Plan {
     /// The table of all results. Rows are in the order of the runs, the schedulers, the flows (all together first) and `all`,
-    /// `read`, `write`. Where a fitted device's use was not measured, a last column names it.
+    /// `read`, `write`. Below a block layer columns of waits follow. Where a fitted device's use was not measured, a last column names it.
     ///
     /// # Errors
     /// A run that cannot be read.
@@ -116,6 +130,10 @@ impl Plan {
                 false => FrameValues::Number(figures.collect()),
             };
             columns.push(FrameColumn { name: name.into(), values });
+        }
+        for (i, name) in WAITS.into_iter().enumerate().filter(|_| rows.iter().any(|row| row.waits.is_some())) {
+            let values = rows.iter().map(|row| row.waits.map(|waits| waits[i]));
+            columns.push(FrameColumn { name: name.into(), values: FrameValues::Number(values.collect()) });
         }
         if rows.iter().any(|row| row.not_measured.is_some()) {
             columns.push(text(NOT_MEASURED, |row| row.not_measured.clone()));
@@ -169,12 +187,19 @@ fn rows_of(run: &SchedulerResult, flow: Option<&FlowResult>, not_measured: Optio
     let kinds = [("all", figures.all.as_ref()), ("read", figures.read.as_ref()), ("write", figures.write.as_ref())];
     let commands = figures.commands.iter().flat_map(|commands| commands.kinds());
     let kinds = kinds.into_iter().chain(commands.map(|(op, responses)| (op, Some(responses))));
+    let held = |name: &str| run.block.as_ref()?.flows.iter().find(|flow| flow.name == name);
+    let waits = flow.and_then(|flow| held(&flow.name)).map(|held| {
+        let stage = |i: usize| held.stages()[i].1;
+        let share = |waited: WaitStats| waited.requests as f64 / held.requests.max(1) as f64;
+        std::array::from_fn(|i| if i % 2 == 0 { share(stage(i / 2)) } else { stage(i / 2).mean_ns })
+    });
     let row = |(op, responses): (&'static str, Option<&ResponseStats>)| {
         let of_kind = RESPONSE_COLUMNS.map(|(_, value)| responses.and_then(value));
         let of_all = OTHERS.map(|(_, value)| value(run, flow, figures).filter(|_| op == "all"));
         let flow = flow.map(|flow| flow.name.clone());
         let figures = of_kind.into_iter().chain(of_all).collect();
-        Row { scheduler: run.name.clone(), flow, op, figures, not_measured: not_measured.map(str::to_owned) }
+        let waits = if op == "all" { waits } else { None };
+        Row { scheduler: run.name.clone(), flow, op, figures, waits, not_measured: not_measured.map(str::to_owned) }
     };
     kinds.filter(|(op, responses)| *op == "all" || responses.is_some()).map(row).collect()
 }
@@ -193,9 +218,38 @@ mod tests {
         [[flow]]\nname = \"writes\"\n[flow.synthetic]\nread_ratio = 0\nsize = { constant = 2048 }\nrate_iops = 50_000\nrequests = 100\n";
 
     fn compared() -> Summary {
-        let scenario = Scenario::parse("a scenario", SCENARIO.into()).expect("a scenario");
+        compared_below("")
+    }
+
+    fn compared_below(block: &str) -> Summary {
+        let text = SCENARIO.replacen("[[flow]]", &format!("{block}[[flow]]"), 1);
+        let scenario = Scenario::parse("a scenario", text).expect("a scenario");
         let options = Options { audit: false, rows: None, activity: false, progress: None };
         compare(&scenario, &options).expect("a comparison").summary
+    }
+
+    /// Below a block layer the rows of all requests of each flow have what they waited for; else there are no such columns.
+    #[test]
+    fn rows_have_the_waits_of_a_block_layer() {
+        let below = compared_below("[block]\nelevator = \"mq-deadline\"\ndepth = 1\nnr_requests = 2\n");
+        let rows = rows(&below);
+        let mut checked = 0;
+        for run in &below.schedulers {
+            for flow in &run.block.as_ref().expect("a block layer").flows {
+                let own: Vec<&Row> = rows
+                    .iter()
+                    .filter(|row| row.scheduler == run.name && row.flow.as_deref() == Some(flow.name.as_str()))
+                    .collect();
+                assert!(own.iter().all(|row| row.waits.is_some() == (row.op == "all")), "{}", flow.name);
+                let waits = own.iter().find_map(|row| row.waits).expect("a row");
+                let share = flow.tag.requests as f64 / flow.requests as f64;
+                assert_eq!((waits[2], waits[3]), (share, flow.tag.mean_ns), "{}", flow.name);
+                assert_eq!(waits[7], flow.driver.mean_ns, "{}", flow.name);
+                checked += usize::from(share > 0.0);
+            }
+        }
+        assert!(checked > 0 && rows.iter().filter(|row| row.flow.is_none()).all(|row| row.waits.is_none()));
+        assert!(super::rows(&compared()).iter().all(|row| row.waits.is_none()));
     }
 
     /// Every figure of a row is that of the summary, and those that belong to all flows together are in their row alone.

@@ -101,7 +101,7 @@ impl BlockStats {
 
 impl BlockFlowStats {
     /// The stages, by name.
-    pub(super) fn stages(&self) -> [(&'static str, WaitStats); 4] {
+    pub fn stages(&self) -> [(&'static str, WaitStats); 4] {
         [("limit", self.limit), ("tag", self.tag), ("elevator", self.elevator), ("driver", self.driver)]
     }
 }

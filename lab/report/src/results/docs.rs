@@ -7,7 +7,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value};
 
 use super::columns::Table;
-use super::rows::{RequestRow, Row, SeenRequestRow, TransactionRow};
+use super::rows::{HeldRequestRow, RequestRow, Row, SeenRequestRow, TransactionRow};
 use super::stats::WithVerdict;
 
 /// `docs/summary.md`.
@@ -39,7 +39,7 @@ pub fn columns_markdown() -> String {
          have the same columns. Times are nanoseconds of simulated time since the start of the run. Numbers are never \
          negative. An empty value is null in Parquet and nothing between the commas in CSV.\n",
     );
-    for table in [RequestRow::TABLE, SeenRequestRow::TABLE, TransactionRow::TABLE] {
+    for table in [RequestRow::TABLE, SeenRequestRow::TABLE, HeldRequestRow::TABLE, TransactionRow::TABLE] {
         columns(&mut text, &table);
     }
     text

@@ -67,7 +67,7 @@ pub use over_seeds::*;
 pub use paired::*;
 pub use recommendation::{Failed, FlowTimes, Judged, Recommendation, Response, Role, RunStats, Tried};
 pub use replications::*;
-pub use rows::{RequestRow, Row, SeenRequestRow, TransactionRow};
+pub use rows::{HeldRequestRow, RequestRow, Row, SeenRequestRow, TransactionRow};
 pub use slowdowns::{OverloadStats, SlowdownOverTime};
 pub use summary::*;
 pub use timeline::{Timeline, TimelineFormat};

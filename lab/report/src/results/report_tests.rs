@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::*;
 use crate::metrics::FlowMetrics;
 use crate::results::example::{activity, example, flow, made_by};
-use crate::results::{DeviceStats, FlowInfo, SchedulerResult};
+use crate::results::{BlockFlowStats, BlockStats, DeviceStats, FlowInfo, SchedulerResult, WaitStats};
 
 /// A command with a name that is markup.
 const COMMAND: &str = "flashlane compare 'two <tenants>.toml' --schedulers fcfs,read-first,sprinkler";
@@ -102,6 +102,36 @@ fn the_page_shows_the_numbers_of_the_summary() {
             close(&time["sum"], over.all.mean_ns.iter().sum::<u64>(), 1.003);
             assert_eq!(drawn[flow]["range"], drawn[0]["range"], "one axis for all flows");
         }
+    }
+}
+
+/// Below a block layer there is a table of what each flow's requests waited for; without one it is not there.
+#[test]
+fn a_block_layer_has_a_table_of_waits() {
+    let wait = |requests, mean_ns| WaitStats { requests, mean_ns };
+    let flow = |name: &str| BlockFlowStats {
+        name: name.into(),
+        is_limited: false,
+        requests: 7_001,
+        merged: 7_002,
+        limit: wait(7_003, 1_001.0),
+        tag: wait(7_004, 1_002.0),
+        elevator: wait(7_005, 1_003.0),
+        driver: wait(7_006, 1_004.0),
+    };
+    let mut summary = example();
+    assert!(!html(&summary, &[], COMMAND).contains("h-layer"));
+    let flows = vec![flow("one <flow>"), flow("another")];
+    let (scheduler, elevator) = ("fcfs".to_owned(), "mq-deadline".to_owned());
+    summary.schedulers[1].block = Some(BlockStats { scheduler, elevator, depth: 31, nr_requests: 62, flows });
+    let page = html(&summary, &[], COMMAND);
+    let table = page.split("h-layer").last().unwrap().split("</section>").next().unwrap();
+    for shown in (7_001..=7_006).map(count).chain((1_001..=1_004).map(|ns| format::time(f64::from(ns)))) {
+        assert_eq!(table.matches(&format!(">{shown}<")).count(), 2, "{shown}: {table}");
+    }
+    assert!(table.contains("one &lt;flow&gt;") && table.contains(">mq-deadline<") && table.contains(">62<"), "{table}");
+    if let Some(opened) = open(&page, "report-block") {
+        opened.check();
     }
 }
 

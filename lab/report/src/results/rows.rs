@@ -1,8 +1,9 @@
 //! The rows: a request, a transaction.
 
+use flashlane_block::Stage;
 use flashlane_core::decide::Estimate;
 use flashlane_core::transaction::FlashOp;
-use flashlane_core::{Completion, FlowId, Lpn, Owner, RequestId, Time};
+use flashlane_core::{Completion, Duration, FlowId, Lpn, Owner, RequestId, Time};
 
 use super::columns::{Cell, Column, Kind, Table, column, optional};
 use super::waits::Waited;
@@ -117,6 +118,56 @@ columns! {
     column("seen_ns", Kind::Long, "When its thread saw it done.") => Cell::Number(row.0.seen.ns());
     column("user_ns", Kind::Long, "`seen_ns` less `called_ns`: the user-perceived latency.")
         => Cell::Number((row.0.seen - row.0.called).ns());
+}
+
+/// A request below a block layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldRequestRow {
+    /// The request, as its flow asked for it.
+    pub completion: Completion,
+    /// Whether figures count it.
+    pub counted: bool,
+    /// What it waited for before the device got it, in the order of [`Stage::ALL`].
+    pub waited: [Duration; 4],
+}
+
+/// The columns of a request, and those of its waits.
+const HELD_REQUEST_COLUMNS: &[Column] = &{
+    let columns: [Column; REQUEST_COLUMNS.len() + WAIT_COLUMNS.len()] = joined(REQUEST_COLUMNS, WAIT_COLUMNS);
+    columns
+};
+
+impl Row for HeldRequestRow {
+    const TABLE: Table = Table {
+        title: "requests below a block layer",
+        name: "requests",
+        about: "With a `[block]`: one row per completed request of a flow, in order of completion. Of several that were merged each has its own.",
+        columns: HELD_REQUEST_COLUMNS,
+    };
+    type Cells = [Cell; HELD_REQUEST_COLUMNS.len()];
+
+    fn cells(&self) -> Self::Cells {
+        joined(&RequestRow(self.completion, self.counted).cells(), &WaitCells(self).cells())
+    }
+}
+
+/// What a row of [`HeldRequestRow`] has behind the columns of [`RequestRow`].
+struct WaitCells<'r>(&'r HeldRequestRow);
+
+impl WaitCells<'_> {
+    fn waited(&self, stage: Stage) -> Cell {
+        Cell::Number(self.0.waited[stage as usize].ns())
+    }
+}
+
+columns! {
+    WaitCells<'_> as row, WAIT_COLUMNS;
+    column("issued_ns", Kind::Long, "When the driver gave it to the device: `arrival_ns` and the four waits.")
+        => Cell::Number(row.0.waited.into_iter().fold(row.0.completion.arrival, |at, wait| at + wait).ns());
+    column("limit_ns", Kind::Long, "How long it waited for its flow's limit.") => row.waited(Stage::Limit);
+    column("tag_ns", Kind::Long, "Then for a tag, in its flow's plug included.") => row.waited(Stage::Tag);
+    column("elevator_ns", Kind::Long, "Then in the elevator.") => row.waited(Stage::Elevator);
+    column("driver_ns", Kind::Long, "Then for room in the drive.") => row.waited(Stage::Driver);
 }
 
 /// One list behind the other.

@@ -264,8 +264,7 @@ pub(crate) fn run(
     if let (Some(rows), None) = (&options.rows, task.alone) {
         // With one scheduler the rows are written beside summary.json, with several each scheduler has a folder.
         let folder = (prepared.schedulers.len() > 1).then_some(name.as_str());
-        let hosted = prepared.host.is_some();
-        observers.requests = Some(RequestRows::begin(rows.dir, folder, rows.format, hosted)?);
+        observers.requests = Some(RequestRows::begin(rows.dir, folder, rows.format, prepared.above())?);
         if rows.transactions {
             observers.transactions = Some(rows.dir.rows(folder, rows.format)?);
         }

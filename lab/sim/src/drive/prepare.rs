@@ -16,6 +16,7 @@ use crate::plan::state_file::StateFile;
 use crate::plan::states::States;
 use crate::run::feed::Feed;
 use crate::run::observers::ObserverOptions;
+use crate::run::request_rows::Above;
 use crate::run::simulation::{Limits, Outcome, Simulation};
 use crate::run::traces::Traces;
 use flashlane_outputs::shown;
@@ -106,6 +107,15 @@ impl Prepared {
             (Some(host), _) => run.finish_hosted(host),
             (None, Some(block)) => run.finish_blocked(&block.config),
             (None, None) => run.finish(),
+        }
+    }
+
+    /// What stands before the device.
+    pub(crate) fn above(&self) -> Above {
+        match (&self.host, self.blocks.is_empty()) {
+            (Some(_), _) => Above::Host,
+            (None, false) => Above::Block,
+            (None, true) => Above::Nothing,
         }
     }
 

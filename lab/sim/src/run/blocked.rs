@@ -6,7 +6,7 @@
 
 use flashlane_block::{Audit, Bio, Block, Config as BlockConfig, FlowWaits};
 use flashlane_core::arrival::{Arrival, Span};
-use flashlane_core::{Completion, Extent, FlowId, Lpn, Op, Request, RequestId, Sequence, Time};
+use flashlane_core::{Completion, Duration, Extent, FlowId, Lpn, Op, Request, RequestId, Sequence, Time};
 
 use super::simulation::{Outcome, STRIDE, Simulation};
 use crate::error::RunError;
@@ -26,7 +26,7 @@ struct BlockedRun {
     page_bytes: u64,
     open: Sequence<Asked>,
     /// The bios of the request that completes.
-    bios: Vec<RequestId>,
+    bios: Vec<(RequestId, [Duration; 4])>,
     audit: Option<Audit>,
     /// What was merged, and into what, if that is recorded.
     merged: Vec<(u64, u64)>,
@@ -127,13 +127,13 @@ impl Simulation<'_> {
                 self.observers.request_completion(completion, self.is_measured(completion))?;
             }
             let mut bios = std::mem::take(&mut run.bios);
-            bios.extend(run.block.bios(completion.id).map(|bio| bio.id));
+            bios.extend(run.block.bios(completion.id).map(|(bio, waited)| (bio.id, waited)));
             run.block.completed(completion.done, completion.id);
             let is_merged = bios.len() > 1;
-            for id in bios.drain(..) {
+            for (id, waited) in bios.drain(..) {
                 let asked = run.open.remove(id.0);
                 let own = asked.filter(|_| is_merged).map(|asked| asked.completion(id, completion, run.page_bytes));
-                self.complete_bio(&own.unwrap_or(*completion))?;
+                self.complete_bio(&own.unwrap_or(*completion), &waited)?;
             }
             run.bios = bios;
         }
@@ -144,11 +144,11 @@ impl Simulation<'_> {
     }
 
     /// What a flow asked for has completed.
-    fn complete_bio(&mut self, completion: &Completion) -> Result<(), RunError> {
+    fn complete_bio(&mut self, completion: &Completion, waited: &[Duration; 4]) -> Result<(), RunError> {
         let measured = self.is_measured(completion);
         self.count(completion, measured);
         if self.observers.needs_completions() {
-            self.observers.bio_completion(completion, measured)?;
+            self.observers.bio_completion(completion, measured, waited)?;
         }
         self.notify_source(completion)
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use flashlane_core::decide::SuspendPoints;
 use flashlane_core::event::{Kinds, Stamped};
-use flashlane_core::{Completion, PlaneId, Ppa};
+use flashlane_core::{Completion, Duration, PlaneId, Ppa};
 use flashlane_host::Seen;
 use flashlane_ssd::{Config, Device};
 
@@ -197,7 +197,7 @@ impl<'a> Observers<'a> {
     #[inline]
     pub(crate) fn completion(&mut self, completion: &Completion, measured: bool) -> Result<(), RunError> {
         self.request_completion(completion, measured)?;
-        self.bio_completion(completion, measured)
+        self.bio_completion(completion, measured, &[Duration::ZERO; 4])
     }
 
     /// Passes the completion of a request of the device to those that follow its transactions. They hear of it before [`Observers::bio_completion`].
@@ -209,9 +209,15 @@ impl<'a> Observers<'a> {
         self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.completed(completion, measured))
     }
 
-    /// Passes the completion of what a flow asked for to those that count it: a request of the device, or with others merged into one.
+    /// Passes the completion of what a flow asked for to those that count it: a request of the device, or with others merged into one, that
+    /// had `waited` in a block layer.
     #[inline]
-    pub(crate) fn bio_completion(&mut self, completion: &Completion, measured: bool) -> Result<(), RunError> {
+    pub(crate) fn bio_completion(
+        &mut self,
+        completion: &Completion,
+        measured: bool,
+        waited: &[Duration; 4],
+    ) -> Result<(), RunError> {
         if let Some(responses) = &mut self.responses
             && measured
         {
@@ -222,7 +228,7 @@ impl<'a> Observers<'a> {
         {
             activity.completed(completion);
         }
-        self.requests.as_mut().map_or(Ok(()), |rows| rows.completed(completion, measured))
+        self.requests.as_mut().map_or(Ok(()), |rows| rows.completed(completion, measured, waited))
     }
 
     /// Passes on that a thread of a host has seen a request done.

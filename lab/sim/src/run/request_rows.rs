@@ -1,22 +1,35 @@
 //! The rows of requests: written when they complete, or behind a host when their threads see them done.
 
-use flashlane_core::{Completion, Sequence};
+use flashlane_core::{Completion, Duration, Sequence};
 use flashlane_host::Seen;
 
 use crate::error::RunError;
 use flashlane_outputs::OutputError;
-use flashlane_report::results::{Format, RequestRow, ResultsDir, RowWriter, SeenRequestRow};
+use flashlane_report::results::{Format, HeldRequestRow, RequestRow, ResultsDir, RowWriter, SeenRequestRow};
+
+/// What stands before the device of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Above {
+    /// Nothing: flows ask it.
+    Nothing,
+    /// A host.
+    Host,
+    /// A block layer.
+    Block,
+}
 
 /// A writer of one row for each request.
 pub enum RequestRows {
-    /// Without a host.
+    /// Without a host or a block layer.
     Completed(RowWriter<RequestRow>),
+    /// Below a block layer.
+    Held(RowWriter<HeldRequestRow>),
     /// Behind one: the writer, and the requests whose threads have not seen them done.
     Seen(RowWriter<SeenRequestRow>, Sequence<(Completion, bool)>),
 }
 
 impl RequestRows {
-    /// Begins the file in `dir`, `within` a folder of it if given; `hosted`: for a run behind a host.
+    /// Begins the file in `dir`, `within` a folder of it if given, for a run with `above` before its device.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -24,19 +37,27 @@ impl RequestRows {
         dir: &ResultsDir,
         within: Option<&str>,
         format: Format,
-        hosted: bool,
+        above: Above,
     ) -> Result<RequestRows, OutputError> {
-        Ok(match hosted {
-            false => RequestRows::Completed(dir.rows(within, format)?),
-            true => RequestRows::Seen(dir.rows(within, format)?, Sequence::default()),
+        Ok(match above {
+            Above::Nothing => RequestRows::Completed(dir.rows(within, format)?),
+            Above::Block => RequestRows::Held(dir.rows(within, format)?),
+            Above::Host => RequestRows::Seen(dir.rows(within, format)?, Sequence::default()),
         })
     }
 
-    /// A request completed; `counted` says whether figures count it.
-    pub(crate) fn completed(&mut self, completion: &Completion, counted: bool) -> Result<(), RunError> {
+    /// A request completed that had `waited` in a block layer; `counted` says whether figures count it.
+    pub(crate) fn completed(
+        &mut self,
+        completion: &Completion,
+        counted: bool,
+        waited: &[Duration; 4],
+    ) -> Result<(), RunError> {
+        let completion = *completion;
         match self {
-            RequestRows::Completed(rows) => rows.push(&RequestRow(*completion, counted))?,
-            RequestRows::Seen(_, unseen) => drop(unseen.insert(completion.id.0, (*completion, counted))),
+            RequestRows::Held(rows) => rows.push(&HeldRequestRow { completion, counted, waited: *waited })?,
+            RequestRows::Completed(rows) => rows.push(&RequestRow(completion, counted))?,
+            RequestRows::Seen(_, unseen) => drop(unseen.insert(completion.id.0, (completion, counted))),
         }
         Ok(())
     }
@@ -55,6 +76,7 @@ impl RequestRows {
     pub(crate) fn finish(self) -> Result<(), RunError> {
         match self {
             RequestRows::Completed(rows) => rows.finish()?,
+            RequestRows::Held(rows) => rows.finish()?,
             RequestRows::Seen(rows, _) => rows.finish()?,
         };
         Ok(())

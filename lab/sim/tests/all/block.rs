@@ -1,9 +1,9 @@
 //! Runs below the operating system's block layer, audited.
 
 use flashlane_report::results::explain::history;
-use flashlane_report::results::{Decisions, SchedulerResult, WaitStats};
+use flashlane_report::results::{Decisions, Format, ResultsDir, SchedulerResult, WaitStats};
 use flashlane_scenario::Scenario;
-use flashlane_sim::{Options, compare, histories, slowest};
+use flashlane_sim::{Options, RowOutput, compare, histories, slowest};
 use flashlane_testing::Random;
 
 /// Runs a scenario, audited.
@@ -192,6 +192,42 @@ fn a_limit_of_bytes_is_kept() {
     assert!((18e6..=22.5e6).contains(&rate), "{rate} bytes a second");
     let block = &made[0].block.as_ref().expect("a block layer").flows;
     assert!(block[1].limit.requests > 1_000 && block[0].limit.requests == 0, "{block:?}");
+}
+
+/// Rows say what each request of a flow waited for, those that were merged too, and add up to the flow's figures.
+#[test]
+fn rows_have_what_requests_waited_for() {
+    let text = "scheduler = \"fcfs\"\ndevice = \"flin-isca18\"\n[block]\nelevator = \"mq-deadline\"\ndepth = 2\nnr_requests = 4\n\
+                [block.flow.a]\nwrite_iops = 2000\n[[flow]]\nname = \"a\"\n\
+                synthetic = { requests = 600, read_ratio = 0.5, access = \"streaming\", arrivals = \"closed-loop\", depth = 24, size = { constant = 4096 } }\n";
+    let scenario = Scenario::parse("rows.toml", text.to_owned()).expect("a scenario");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dir = ResultsDir::create(&folder.path().join("out")).expect("a folder for results");
+    let rows = Some(RowOutput { dir: &dir, format: Format::Csv, transactions: false });
+    let options = Options { audit: true, rows, activity: false, progress: None };
+    let summary = compare(&scenario, &options).unwrap_or_else(|error| panic!("{error}")).summary;
+    dir.write("summary.json", b"{}").expect("written");
+    let path = dir.commit().expect("committed").join("requests.csv");
+    let mut reader = csv::Reader::from_path(path).expect("the rows");
+    let header: Vec<String> = reader.headers().expect("a header").iter().map(String::from).collect();
+    assert_eq!(header[9..], ["issued_ns", "limit_ns", "tag_ns", "elevator_ns", "driver_ns"]);
+    let rows: Vec<Vec<u64>> = reader
+        .records()
+        .map(|row| row.expect("a row").iter().map(|cell| cell.parse().unwrap_or_default()).collect())
+        .collect();
+    let flow = &summary.schedulers[0].block.as_ref().expect("a block layer").flows[0];
+    assert!(rows.len() == 600 && flow.merged > 0, "{} rows, {} merged", rows.len(), flow.merged);
+    for row in &rows {
+        let [arrival, done, issued] = [row[5], row[6], row[9]];
+        assert!(arrival + row[10..].iter().sum::<u64>() == issued && issued < done, "{row:?}");
+    }
+    for (place, (name, waited)) in (10..).zip(flow.stages()) {
+        let waits: Vec<u64> = rows.iter().map(|row| row[place]).filter(|wait| *wait > 0).collect();
+        assert_eq!(waits.len() as u64, waited.requests, "{name}");
+        let mean = waits.iter().sum::<u64>() as f64 / waits.len().max(1) as f64;
+        assert_eq!(mean, waited.mean_ns, "{name}");
+    }
+    assert!(flow.limit.requests > 0 && flow.tag.requests > 0 && flow.elevator.requests > 0, "{flow:?}");
 }
 
 /// Of a request that a limit held back `explain` says how long the device did not have it.

@@ -259,6 +259,50 @@ fn the_twin_in_json_has_the_same_slices() {
     assert!(events.iter().any(|event| event["args"]["name"] == "die 0.1.0"));
 }
 
+/// What a block layer holds back has lanes of its own: no slice of a flow overlaps another of its lane, and together they are as long as the waits.
+#[test]
+fn waits_above_the_drive_have_lanes() {
+    let text = "scheduler = \"fcfs\"\ndevice = \"flin-isca18\"\n[block]\ndepth = 2\nmerges = false\n[[flow]]\nname = \"reader\"\n\
+                synthetic = { requests = 200, read_ratio = 1.0, rate_iops = 40000, size = { constant = 4096 } }\n[[flow]]\nname = \"writer\"\n\
+                synthetic = { requests = 100, read_ratio = 0.0, arrivals = \"closed-loop\", depth = 8, size = { constant = 4096 } }\n";
+    let scenario = Scenario::parse("block.toml", text.to_owned()).expect("a scenario");
+    let mut waited = 0;
+    let mut count = |stamped: &Stamped| {
+        if let Event::Submitted { arrival, .. } = stamped.event {
+            waited += stamped.at.since(arrival).ns();
+        }
+    };
+    let observers = ObserverOptions { events: Some(&mut count), ..ObserverOptions::default() };
+    run_observed(&scenario, observers).expect("a run");
+    let (bytes, _) = timeline_of(&scenario, TimelineFormat::Chrome, (0, u64::MAX));
+    let json: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
+    let events = json["traceEvents"].as_array().expect("a list");
+    let name = |event: &serde_json::Value| event["args"]["name"].as_str().unwrap_or_default().to_owned();
+    let is_of_flow = |name: &str| name.starts_with("reader ") || name.starts_with("writer ");
+    let tracks = events.iter().filter(|event| event["name"] == "thread_name" && is_of_flow(&name(event)));
+    let tracks: BTreeMap<u64, String> =
+        tracks.map(|event| (event["tid"].as_u64().expect("a track"), name(event))).collect();
+    let mut slices: Vec<&serde_json::Value> =
+        events.iter().filter(|event| event["ph"] == "B" || event["ph"] == "E").collect();
+    let ns = |event: &serde_json::Value| (event["ts"].as_f64().expect("a time") * 1e3).round() as u64;
+    // At one instant a slice ends before the next begins.
+    slices.sort_by_key(|event| (ns(event), event["ph"] == "B"));
+    let (mut open, mut shown) = (BTreeMap::new(), 0);
+    for slice in slices {
+        let track = slice["tid"].as_u64().expect("a track");
+        let Some(lane) = tracks.get(&track) else { continue };
+        if slice["ph"] == "B" {
+            assert_eq!(open.insert(track, ns(slice)), None, "{lane}: one slice at a time");
+            assert_eq!(slice["name"] == "waits above the drive", lane.contains(" above the drive "), "{lane}");
+        } else {
+            let since = open.remove(&track).expect("a slice that began");
+            shown += if lane.contains("above") { ns(slice) - since } else { 0 };
+        }
+    }
+    assert!(open.is_empty() && waited > 0);
+    assert_eq!(shown, waited);
+}
+
 #[test]
 fn the_same_run_gives_the_same_bytes() {
     assert!(timeline(TimelineFormat::Perfetto, (0, u64::MAX)).0 == timeline(TimelineFormat::Perfetto, (0, u64::MAX)).0);

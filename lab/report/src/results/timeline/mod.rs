@@ -75,7 +75,8 @@ struct Shown {
 struct Request {
     flow: FlowId,
     op: Op,
-    arrival: u64,
+    /// When the device got it.
+    submitted: u64,
     pages: u32,
     lane: usize,
     transactions: Vec<u64>,
@@ -217,9 +218,8 @@ impl<W: Write + Send + 'static> Timeline<W> {
             Event::Submitted { request, flow, op, arrival, pages, .. } => {
                 let lane = self.tracks.take_lane(flow, &mut self.sink)?;
                 let transactions = Vec::new();
-                let arrival = arrival.ns();
-                self.requests.insert(request.0, Request { flow, op, arrival, pages, lane, transactions });
-                Ok(())
+                self.requests.insert(request.0, Request { flow, op, submitted: now, pages, lane, transactions });
+                self.held(request, flow, (arrival.ns(), now))
             }
             Event::BusTaken { channel, command, until, .. } => {
                 let name = self.flight.command(command).map_or("transfer", |command| command.own.name);
@@ -349,7 +349,18 @@ impl<W: Write + Send + 'static> Timeline<W> {
         };
         let value = Some(("request", request.0));
         let (pages, leaves) = (Some(("pages", done.pages.into())), done.transactions.as_slice());
-        self.slice(&Slice { value, second: pages, leaves, ..Slice::plain(track, name, done.arrival, now) })
+        self.slice(&Slice { value, second: pages, leaves, ..Slice::plain(track, name, done.submitted, now) })
+    }
+
+    /// Shows how long a block layer held a request back.
+    fn held(&mut self, request: RequestId, flow: FlowId, (since, until): (u64, u64)) -> io::Result<()> {
+        let (from, to) = self.window;
+        if until == since || until < from || since > to {
+            return Ok(());
+        }
+        let track = self.tracks.lane_above(flow, (since, until), &mut self.sink)?;
+        let value = Some(("request", request.0));
+        self.slice(&Slice { value, ..Slice::plain(track, "waits above the drive", since, until) })
     }
 
     fn slice(&mut self, slice: &Slice<'_>) -> io::Result<()> {

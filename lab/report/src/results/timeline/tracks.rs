@@ -46,6 +46,8 @@ struct Flow {
     lanes: Vec<Track>,
     /// Lanes in which no request is shown now.
     free: BinaryHeap<Reverse<usize>>,
+    /// Lanes of what a block layer held back, each with the instant at which it is free.
+    above: Vec<(Track, u64)>,
 }
 
 impl Tracks {
@@ -65,7 +67,13 @@ impl Tracks {
         };
         for name in flows {
             let group = sink.track(&format!("flow {name}"), None)?;
-            tracks.flows.push(Flow { name: name.clone(), group, lanes: Vec::new(), free: BinaryHeap::new() });
+            tracks.flows.push(Flow {
+                name: name.clone(),
+                group,
+                lanes: Vec::new(),
+                free: BinaryHeap::new(),
+                above: Vec::new(),
+            });
         }
         for channel in 0..geometry.channels {
             let bus = sink.track(&format!("channel {channel}"), None)?;
@@ -143,6 +151,24 @@ impl Tracks {
         let track = sink.track(&format!("{} {}", flow.name, flow.lanes.len() + 1), Some(flow.group))?;
         flow.lanes.push(track);
         Ok(flow.lanes.len() - 1)
+    }
+
+    /// The first lane of the flow's waits above the drive that is free from `since` on; it is taken until `until`.
+    pub(super) fn lane_above<W: Write + Send + 'static>(
+        &mut self,
+        flow: FlowId,
+        (since, until): (u64, u64),
+        sink: &mut Sink<W>,
+    ) -> io::Result<Track> {
+        let flow = &mut self.flows[flow.index()];
+        if let Some((track, free)) = flow.above.iter_mut().find(|(_, free)| *free <= since) {
+            *free = until;
+            return Ok(*track);
+        }
+        let name = format!("{} above the drive {}", flow.name, flow.above.len() + 1);
+        let track = sink.track(&name, Some(flow.group))?;
+        flow.above.push((track, until));
+        Ok(track)
     }
 
     pub(super) fn lane(&self, flow: FlowId, lane: usize) -> Track {
