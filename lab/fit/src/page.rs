@@ -152,7 +152,8 @@ mod tests {
             reads: [figures(5e3, 70.0), figures(5e3, 77.0)],
             writes: Some([figures(5e3, 11.0), figures(5e3, 11.0)]),
         };
-        let values = WriteValues { program_us: 1e3, raw: 1.1, user: 1e12, slc: None, access_us: 3.0, pauses: None };
+        let values =
+            WriteValues { program_us: 1e3, raw: 1.1, user: 1e12, slc: None, access_us: 3.0, pauses: None, order: None };
         let rows = vec![
             row(About::Burst, "burst-2g", figures(2e9, 0.0), figures(1e9, 0.0)),
             row(About::Steady, "steady-last", figures(8e4, 0.0), figures(1e5, 0.0)),

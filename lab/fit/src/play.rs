@@ -76,6 +76,15 @@ pub fn bytes(scenario: &Scenario) -> Result<(u64, u64), String> {
     Ok((u64::from(config.ftl.logical_pages) * page, config.geometry.raw_bytes()))
 }
 
+/// Bytes of a unit of the map of the drive of `scenario`.
+///
+/// # Errors
+/// A device that cannot be built.
+pub fn unit_bytes(scenario: &Scenario) -> Result<f64, String> {
+    let config = scenario.device_config().map_err(|error| error.to_string())?;
+    Ok(f64::from(config.geometry.page_bytes))
+}
+
 /// Bytes that the write-back buffer of the drive of `scenario` holds.
 ///
 /// # Errors

@@ -37,6 +37,8 @@ pub struct Drive {
     scale_of_bursts: u64,
     /// Bytes that its buffer holds, which is not smaller.
     buffered: u64,
+    /// Writes that its overwriting threads have outstanding.
+    writers: u32,
     /// Units of its map.
     units: f64,
     /// Units that its SLC cache holds.
@@ -51,15 +53,22 @@ impl Drive {
     /// # Errors
     /// A device that cannot be built, or made smaller.
     pub fn new(scene: Scenario) -> Result<Drive, String> {
-        let bytes = play::bytes(&scene)?.0;
         let (for_bursts, scale_of_bursts) = smaller(&scene, PAGES_OF_BURSTS)?;
-        let (scene, scale) = smaller(&scene, PAGES)?;
-        let small = |amount: f64| amount / scale as f64;
-        let units = small(bytes as f64 / SMALL_BYTES as f64);
-        let cached = play::cached_bytes(&scene)? / SMALL_BYTES as f64;
+        let scene = smaller(&scene, PAGES)?.0;
+        // A small write takes a whole unit of the map.
+        let unit = play::unit_bytes(&scene)?;
+        let units = play::bytes(&scene)?.0 as f64 / unit;
+        let cached = play::cached_bytes(&scene)? / unit;
         let between = play::units_between_thresholds(&scene)?;
         let buffered = play::buffered_bytes(&scene)?;
-        Ok(Drive { scene, for_bursts, scale_of_bursts, buffered, units, cached, between })
+        let writers = WRITERS * WRITER_DEPTH;
+        Ok(Drive { scene, for_bursts, scale_of_bursts, buffered, writers, units, cached, between })
+    }
+
+    /// The drive that is overwritten with so many writes outstanding.
+    #[must_use]
+    pub fn with_writers(self, writers: u32) -> Drive {
+        Drive { writers, ..self }
     }
 
     /// Runs flows on the drive in this state; the first `warm_up` requests of each are not measured.
@@ -115,7 +124,7 @@ impl Drive {
     /// A run that fails.
     pub fn steady(&self, requests: u64) -> Result<(Figures, f64), String> {
         let before = (SETTLING * self.units + self.cached) as u64;
-        let keys = format!("{}, depth = {}", small(0.0, "closed-loop"), WRITERS * WRITER_DEPTH);
+        let keys = format!("{}, depth = {}", small(0.0, "closed-loop"), self.writers);
         let flows = flow("steady", &format!("{keys}, requests = {}", before + requests));
         let result = Drive::run(&self.scene, "steady", before, &flows)?;
         let amplified = result.device.write_amplification.unwrap_or(1.0);
@@ -131,7 +140,7 @@ impl Drive {
     pub fn beside(&self, probe: f64, rate: Option<f64>, steady: f64, requests: u64) -> Result<[Figures; 2], String> {
         let timed = |start: f64, seconds: f64| format!("start_us = {:.1}, duration_s = {seconds:.6}", start * 1e6);
         let closed = |name: &str, start: f64, seconds: f64| {
-            let depth = WRITERS * WRITER_DEPTH;
+            let depth = self.writers;
             flow(name, &format!("{}, depth = {depth}, {}", small(0.0, "closed-loop"), timed(start, seconds)))
         };
         let open = |name: &str, reads: f64, arrivals: &str, rate: f64, start: f64, seconds: f64| {
@@ -193,4 +202,26 @@ fn small(reads: f64, arrivals: &str) -> String {
 
 fn writes(result: &SchedulerResult, name: &str) -> Result<Figures, String> {
     of(result, name)?.write.as_ref().map(figures_of).ok_or_else(|| "the model completed no write".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Base;
+
+    /// Small writes of a drive that maps pages of 16 KiB were counted as four times as many as replace what it holds.
+    #[test]
+    fn a_drive_is_overwritten_by_as_many_writes_as_its_map_has_units() {
+        let units = |preset: &str| {
+            let base = Base::named(preset).expect("a preset");
+            let text = base.text(&base.values(), "\"fcfs\"");
+            let scene = play::scenario(&text, 0, &flow("x", "requests = 1")).expect("a device");
+            let config = smaller(&scene, PAGES).expect("blocks of fewer pages").0.device_config().expect("a device");
+            (Drive::new(scene).expect("a drive").units, f64::from(config.ftl.logical_pages))
+        };
+        for preset in ["samsung-980-pro-1tb", "modern-tlc"] {
+            let (units, pages) = units(preset);
+            assert_eq!(units, pages, "{preset}");
+        }
+    }
 }

@@ -43,7 +43,7 @@ fn a_quick_fit_to_a_real_drive_predicts_its_other_depths() {
 fn a_fit_to_a_real_drive_predicts_its_other_depths() {
     let answer = answer(None, Effort::FULL);
     println!("{}\n{}", answer.text(), gallery::row("980 PRO, 4 KiB by SPDK", &answer));
-    check(&answer, 0.05, 0.15);
+    check(&answer, 0.05, 0.17);
 }
 
 /// The lines of a file of others' measurements that are not in the repository.
@@ -88,6 +88,35 @@ fn loads_that_one_thread_limits_are_named_and_the_others_predicted() {
         let (mean, tail) = (row.mean_error().abs(), row.error(990_000).expect("measured").abs());
         let [most, longest] = if row.point.depth <= 128 { [0.06, 0.15] } else { [0.1, 2.0] };
         assert!(mean < most && tail < longest, "{}\n{text}", row.point.name);
+    }
+}
+
+/// Larger reads take longer than the model has them, for a reason that is not known (docs/fit.md).
+#[test]
+#[ignore = "nightly: a minute of CPU"]
+fn larger_reads_are_off_by_what_the_page_says() {
+    let Some(text) = beside("icpe24-980pro-randread.csv") else { return };
+    let mut table = through_io_uring(&text, "inc_proc_4kb");
+    for size in ["8k", "16k", "32k", "64k"] {
+        table.extend(through_io_uring(&text, &format!("vary_bs,{size}")).split_inclusive('\n').skip(1));
+    }
+    let points = points("980-pro.csv", &table).expect("a table");
+    let answer =
+        fit(&Probes { points: &points, preset: None, amplification: None }, Effort::FULL, &|_| ()).expect("a drive");
+    let (text, row) = (answer.text(), gallery::row("980 PRO, 4 to 64 KiB by io_uring", &answer));
+    println!("{text}\n{row}\n{}", answer.device.as_deref().unwrap_or_else(|why| why));
+    for kib in [8, 16, 32, 64] {
+        let of: Vec<&Judged> = answer.rows.iter().filter(|row| row.point.bytes == kib << 10).collect();
+        let off = |row: &Judged| (100.0 * row.mean_error(), 100.0 * row.error(990_000).expect("measured"));
+        let cells = of.iter().map(|row| off(row)).map(|(mean, tail)| format!("{mean:+.0}, {tail:+.0}"));
+        println!("| {kib} KiB | {} |", cells.collect::<Vec<_>>().join(" | "));
+        assert_eq!(of.len(), 9, "depths 1 to 256");
+        for row in of {
+            assert!((-0.45..-0.05).contains(&row.mean_error()), "{} {:?}\n{text}", row.point.name, off(row));
+        }
+    }
+    for row in answer.rows.iter().filter(|row| row.point.bytes == 4_096 && row.point.depth <= 64) {
+        assert!(row.mean_error().abs() < 0.06, "{}\n{text}", row.point.name);
     }
 }
 

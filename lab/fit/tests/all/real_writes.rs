@@ -6,11 +6,12 @@ use flashlane_fit::{Answer, Beside, Effort, Probes, Writers, fit, points};
 
 /// What others measured (dev/bench/data/real/README.md).
 const MEASURED: &str = include_str!("../../../../dev/bench/data/real/steady-writes.csv");
-/// Drives, the preset that each fit begins with, and how far the means of reads at the rates between are off at most.
+/// Drives, the preset that each fit begins with, and how far the means of reads at the rates between are off at most. Of the second and the third reads beside as
+/// many writes as can be wait behind these; of the others they wait for part of them, which the fit has not.
 const DRIVES: [(&str, &str, f64); 4] = [
     ("PM9A3 960 GB", "modern-tlc", 0.05),
     ("PE8110 960 GB", "modern-tlc", 0.08),
-    ("WD 960 GB", "modern-tlc", 0.06),
+    ("WD 960 GB", "modern-tlc", 0.08),
     ("P5520 1.92 TB", "datacenter-tlc", 0.25),
 ];
 /// A drive that works in bursts: at half its rate its writes take 9 ms.
@@ -33,7 +34,7 @@ fn table(drive: &str) -> String {
         text += &if rate == "saturated" {
             let (steady, none) = (cell("writes_per_s"), ",".repeat(9));
             format!(
-                "\nsaturated,randrw,4k,,5000,most{reads}{writes}\nsteady,randwrite,4k,448,{steady},,{}{none}",
+                "\nsaturated,randrw,4k,,5000,most{reads}{writes}\nsteady,randwrite,4k,384,{steady},,{}{none}",
                 cell("write_mean_us")
             )
         } else {
@@ -48,19 +49,25 @@ fn answer((drive, preset, _): (&str, &str, f64), effort: Effort) -> Answer {
     fit(&Probes { points: &points, preset: Some(preset), amplification: None }, effort, &|_| ()).expect("a drive")
 }
 
-fn check(of: (&str, &str, f64), effort: Effort) {
+/// What is not as expected of the fit to a drive.
+fn faults(of: (&str, &str, f64), effort: Effort) -> Vec<String> {
     let answer = answer(of, effort);
     let text = answer.text();
     println!("{}\n{text}\n{}", of.0, answer.device.as_deref().unwrap_or_default());
     println!("{}", gallery::row(of.0, &answer));
     let written = answer.writes.expect("writes");
+    let saturated = written.beside.iter().find(|row| row.rate.is_none()).expect("it is in the table");
+    let waits = ["PE8110 960 GB", "WD 960 GB"].contains(&of.0);
     let judged: Vec<&Beside> = written.beside.iter().filter(|row| !row.is_fitted && row.rate.is_some()).collect();
     assert!(!judged.is_empty() && written.beside.len() > judged.len(), "{text}");
-    for row in judged {
-        assert!(row.error().abs() < of.2, "{}: {:+.3}", row.name, row.error());
-    }
     let device = answer.device.expect("a device");
     assert!(device.contains("reads = \"not measured\"") && device.contains("preset = \""), "{device}");
+    let off = |row: &Beside| format!("{}, {}: {:+.3}", of.0, row.name, row.error());
+    let mut faults: Vec<String> = judged.into_iter().filter(|row| row.error().abs() >= of.2).map(off).collect();
+    faults.extend((waits && saturated.error().abs() >= 0.3).then(|| off(saturated)));
+    let order = written.values.order;
+    faults.extend((order != Some(if waits { "shared" } else { "by-kind" })).then(|| format!("{}: {order:?}", of.0)));
+    faults
 }
 
 /// The short form: whole fits write millions of requests.
@@ -84,7 +91,9 @@ fn tables_of_real_drives_are_read_and_need_the_steady_rate() {
 #[test]
 #[ignore = "nightly: minutes of CPU"]
 fn fits_to_the_writes_of_real_drives_predict_the_rates_between() {
-    DRIVES.into_iter().for_each(|drive| check(drive, Effort::FULL));
+    // The rows of all are printed, whatever is wrong with the first.
+    let faults: Vec<String> = DRIVES.into_iter().flat_map(|drive| faults(drive, Effort::FULL)).collect();
+    assert!(faults.is_empty(), "{faults:?}");
 }
 
 #[test]
