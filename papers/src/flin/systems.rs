@@ -24,7 +24,7 @@ const SWEPT_MS: u64 = 5_000;
 
 /// Simulated time of a mix of E8 to E13.
 fn mix_ms(runner: &Runner<'_>) -> u64 {
-    runner.amount(MIX_MS, MS.1)
+    runner.amount(if runner.settings.variant.is_some() { variants::MS } else { MIX_MS }, MS.1)
 }
 
 /// Simulated time of traces where neither [`mix_ms`] nor [`swept_ms`] is meant.
