@@ -163,7 +163,7 @@ fn value(written: &str) -> Value {
 /// Sets the value at `path`, and creates tables on the way; returns the path with the places of flows in brackets.
 fn set(table: &mut Table, path: &str, value: Value) -> Result<String, String> {
     let mut shown = String::new();
-    let steps = steps(path)?;
+    let steps = with_flow_named(table, steps(path)?)?;
     // The first step is a key of the top level.
     let (first, rest) = steps.split_first().ok_or("must be KEY=VALUE, such as device.gc.start_percent=7")?;
     let Step::Key(first) = first else { return Err("must begin with a key, such as flow[0].priority".into()) };
@@ -199,6 +199,27 @@ fn set(table: &mut Table, path: &str, value: Value) -> Result<String, String> {
     }
     *place = value;
     Ok(shown)
+}
+
+/// The steps of a path, in which a flow of the block layer that is given by its number has its name: its keys stand below that.
+fn with_flow_named(table: &Table, mut steps: Vec<Step>) -> Result<Vec<Step>, String> {
+    let [Step::Key(block), Step::Key(flow), which, ..] = &mut steps[..] else { return Ok(steps) };
+    if block != "block" || flow != "flow" {
+        return Ok(steps);
+    }
+    let flows = table.get("flow").and_then(Value::as_array).map_or_else(Vec::new, |flows| names_of(flows));
+    let number = match &*which {
+        Step::Index(index) => Some(*index),
+        Step::Key(name) if flows.contains(name) => None,
+        Step::Key(name) => name.parse().ok().filter(|number| *number < flows.len()),
+    };
+    if let Some(number) = number {
+        let name = flows
+            .get(number)
+            .ok_or_else(|| format!("block.flow[{number}]: there are {} flows, counted from 0", flows.len()))?;
+        *which = Step::Key(name.clone());
+    }
+    Ok(steps)
 }
 
 /// The flow that is called `name`, or has this number.
@@ -299,6 +320,30 @@ mod tests {
             assert_eq!(paths[0].0, format!("flow[{at}].priority"));
         }
         assert!(assigned(text, &[Given::set("flow.3.priority", "3")]).is_err());
+    }
+
+    /// The same below `block.flow`, whose tables have the names of flows: a number stands for the name, unless a flow has it as its name.
+    #[test]
+    fn flows_of_the_block_layer_are_found_by_name_and_by_number() {
+        for (key, name) in [("b", "b"), ("1", "b"), ("1]", "b"), ("0", "a")] {
+            let path = if key.ends_with(']') {
+                format!("block.flow[{key}.threads")
+            } else {
+                format!("block.flow.{key}.threads")
+            };
+            let (document, paths) = with(&[(&path, "3")]).expect(key);
+            let flows = document.block.expect("a block layer").flow;
+            assert_eq!(
+                flows.into_iter().map(|(name, flow)| (name, flow.threads)).collect::<Vec<_>>(),
+                [(name.to_owned(), Some(3))]
+            );
+            assert_eq!(paths, [format!("block.flow.{name}.threads")]);
+        }
+        let named = TEXT.replace("\"a\"", "\"1\"");
+        let (document, _) = assigned(&named, &[Given::set("block.flow.1.threads", "3")]).expect("a name");
+        assert!(document.block.expect("a block layer").flow.contains_key("1"));
+        let why = with(&[("block.flow[2].threads", "3")]).expect_err("no such flow").to_string();
+        assert_eq!(why, "--set: block.flow[2].threads = 3: block.flow[2]: there are 2 flows, counted from 0");
     }
 
     #[test]

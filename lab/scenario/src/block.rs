@@ -376,7 +376,8 @@ impl BlockFlow {
         };
         if self.class.is_some() && !elevator.word().has_classes() {
             let legal = "has no effect; legal with block.elevator = \"mq-deadline\"";
-            return Err(KeyError::new(format!("block.flow.{name}.class"), "", legal));
+            let class = self.class.map_or("", |class| class.0.word());
+            return Err(KeyError::new(format!("block.flow.{name}.class"), format!("{class:?}"), legal));
         }
         let class = self.class.map_or(Class::default(), |class| class.0);
         let threads = self.threads.unwrap_or(1);

@@ -115,6 +115,13 @@ impl Origin {
                 .map(|found| self.shown(found))
                 .unwrap_or_default();
         }
+        // A table that is written as a list of tables is read as a list of its values.
+        let is_headed = self.text[span.start.min(self.text.len())..].starts_with("[[");
+        if let Some(name) = key.strip_suffix("[0]").filter(|_| is_headed && message.starts_with("invalid type: table"))
+        {
+            let message = format!("must be one table, [{name}]; [[{name}]] begins a list of tables");
+            return ScenarioError { place: self.at(span.start), key: name.to_owned(), value: String::new(), message };
+        }
         ScenarioError { place: self.at(span.start), key, value, message }
     }
 

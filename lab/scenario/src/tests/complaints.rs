@@ -279,6 +279,7 @@ const BLOCKS: &[(&str, &str)] = &[
     ("[block.flow.flow0]\nread_iops = 0", "s.toml:3:13: block.flow.flow0.read_iops = 0: must be at least 1; without a limit leave the key out"),
     ("[block.flow.flow0]\nthreads = 0", "s.toml:3:11: block.flow.flow0.threads = 0: must be 1 to 1024"),
     ("[block.flow.flow0]\nclass = \"idle\"", "s.toml:3:9: block.flow.flow0.class = \"idle\": has no effect; legal with block.elevator = \"mq-deadline\""),
+    ("[[block]]\ndepth = 4", "s.toml:2:1: block: must be one table, [block]; [[block]] begins a list of tables"),
     ("[block]\nelevators = []", "s.toml:3:13: block.elevators = []: must have at least one of none, mq-deadline, kyber"),
     ("[block]\nelevators = [\"none\", \"none\"]", "s.toml:3:13: block.elevators = [\"none\", \"none\"]: has none twice"),
     ("[block]\nelevator = \"none\"\nelevators = [\"none\"]", "s.toml:4:13: block.elevators = [\"none\"]: must not be there with block.elevator; give one of them"),

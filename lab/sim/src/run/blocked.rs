@@ -2,7 +2,7 @@
 //! device. Response times count from the flow's asking. What the block layer merges the device sees as one request, with the number of its first bio; figures
 //! and rows count what flows ask.
 //!
-//! Within an instant: completions, limits and timers, arrivals with the requests for the device that follow, those of a flow together, decisions (model 0.3).
+//! Within an instant: completions, limits and timers, arrivals with the requests for the device that follow, those of a flow together, decisions (model 0.3, 0.17).
 
 use flashlane_block::{Audit, Bio, Block, Config as BlockConfig, FlowWaits};
 use flashlane_core::arrival::{Arrival, Span};
