@@ -192,7 +192,7 @@ impl Simulation<'_> {
                 Span::Pages(pages) => Extent::Pages(pages),
             };
             if issued.bios > 1 && self.observers.needs_merged() {
-                run.merged.extend(run.block.bios(id).skip(1).map(|bio| (bio.id.0, id.0)));
+                run.merged.extend(run.block.bios(id).skip(1).map(|(bio, _)| (bio.id.0, id.0)));
             }
             self.device
                 .submit(now, &Request { id, flow, op, fua, arrival, extent })
