@@ -43,7 +43,7 @@ impl Rule {
                 "A bio enters, passes its flow's limits, joins a request or gets a tag, goes to the drive and completes: each once, in this order."
             }
             Rule::Limit => {
-                "What has passed a flow's limits in any time is at most what they allow in that time and three slices, and one bio."
+                "What has passed a flow's limits in any time is at most what they allow in that time and three slices, and the largest bio."
             }
             Rule::Merge => {
                 "Only reads and writes of consecutive bytes without FUA are merged, of one flow and direction, side by side, within the largest request and its segments."
@@ -101,6 +101,8 @@ struct Lane {
     at: Time,
     requests: u128,
     bytes: u128,
+    /// The largest bio so far, bytes: one may go that its slice does not allow for as a whole.
+    largest: u64,
 }
 
 /// Checks a block layer's events one by one.
@@ -120,7 +122,7 @@ pub struct Audit {
 impl Audit {
     /// An auditor of a block layer of `config`.
     pub fn new(config: &Config) -> Audit {
-        let lane = |limit| Lane { limit, at: Time::ZERO, requests: 0, bytes: 0 };
+        let lane = |limit| Lane { limit, at: Time::ZERO, requests: 0, bytes: 0, largest: 0 };
         Audit {
             lanes: config.flows.iter().map(|flow| flow.limits.map(lane)).collect(),
             config: config.clone(),
@@ -189,17 +191,17 @@ impl Audit {
         let slices = SLICES * u128::from(self.config.slice.ns());
         lane.at = self.now;
         let bytes = if bio.op == Op::Trim { TRIM_BYTES } else { bio.bytes };
+        lane.largest = lane.largest.max(bytes);
         let mut broken = Vec::new();
-        let counts =
-            [(lane.limit.iops, &mut lane.requests, 1, "requests"), (lane.limit.bps, &mut lane.bytes, bytes, "bytes")];
-        for (rate, count, own, what) in counts {
+        let counts = [
+            (lane.limit.iops, &mut lane.requests, 1, 1, "requests"),
+            (lane.limit.bps, &mut lane.bytes, bytes, lane.largest, "bytes"),
+        ];
+        for (rate, count, own, largest, what) in counts {
             let Some(rate) = rate.map(u128::from) else { continue };
-            *count = count.saturating_sub(rate * passed);
-            let is_over = *count > rate * slices;
-            *count += u128::from(own) * SECOND;
-            if is_over {
-                let message = format!("bio {} of flow {} is beyond {rate} {what} a second", id.0, bio.flow.0);
-                broken.push(message);
+            *count = count.saturating_sub(rate * passed) + u128::from(own) * SECOND;
+            if *count > rate * slices + u128::from(largest) * SECOND {
+                broken.push(format!("bio {} of flow {} is beyond {rate} {what} a second", id.0, bio.flow.0));
             }
         }
         broken.into_iter().for_each(|message| self.report(Rule::Limit, message));

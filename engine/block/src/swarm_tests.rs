@@ -127,7 +127,8 @@ fn scene(seed: u64) -> (Config, Vec<Stamped>, Pcg64Mcg) {
 #[test]
 fn every_bio_keeps_to_the_rules() {
     let mut merged = 0;
-    for seed in 0..SCENES {
+    // In the last one trims follow at a limit on a write that is larger than a slice's worth.
+    for seed in (0..SCENES).chain([11_190]) {
         let (config, events, _) = scene(seed);
         assert_eq!(broken(&config, &events), [], "seed {seed}: {config:?}");
         let count = |is: fn(&Event) -> bool| events.iter().filter(|stamped| is(&stamped.event)).count();
