@@ -95,6 +95,22 @@ pub struct Deadline {
     pub jiffy: Duration,
 }
 
+#[cfg(test)]
+impl Deadline {
+    /// Those of Linux, for tests.
+    pub(crate) fn usual() -> Deadline {
+        let ms = |ms: u64| Duration::from_us(ms * 1_000);
+        Deadline {
+            read_expire: ms(500),
+            write_expire: ms(5_000),
+            fifo_batch: 16,
+            writes_starved: 2,
+            prio_aging_expire: ms(10_000),
+            jiffy: ms(4),
+        }
+    }
+}
+
 /// The parameters of `kyber`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Kyber {

@@ -16,15 +16,7 @@ fn config(elevator: ElevatorConfig, depth: u32, tags: u32) -> Config {
 }
 
 fn deadline() -> ElevatorConfig {
-    let ms = |ms: u64| Duration::from_us(ms * 1_000);
-    ElevatorConfig::MqDeadline(Deadline {
-        read_expire: ms(500),
-        write_expire: ms(5_000),
-        fifo_batch: 16,
-        writes_starved: 2,
-        prio_aging_expire: ms(10_000),
-        jiffy: ms(4),
-    })
+    ElevatorConfig::MqDeadline(Deadline::usual())
 }
 
 fn us(us: u64) -> Time {

@@ -10,15 +10,7 @@ use crate::config::{Deadline, ElevatorConfig, FlowConfig, Limit};
 const US: u64 = 1_000;
 
 fn deadline() -> ElevatorConfig {
-    let ms = |ms: u64| Duration::from_us(ms * 1_000);
-    ElevatorConfig::MqDeadline(Deadline {
-        read_expire: ms(500),
-        write_expire: ms(5_000),
-        fifo_batch: 16,
-        writes_starved: 2,
-        prio_aging_expire: ms(10_000),
-        jiffy: ms(4),
-    })
+    ElevatorConfig::MqDeadline(Deadline::usual())
 }
 
 fn block(elevator: ElevatorConfig, depth: u32, tags: u32, flows: usize) -> Block {

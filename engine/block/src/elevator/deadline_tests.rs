@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use flashlane_core::{Duration, FlowId, Op};
+use flashlane_core::{FlowId, Op};
 
 use super::*;
 use crate::request::Bio;
@@ -10,15 +10,7 @@ use crate::request::Bio;
 const MS: u64 = 1_000_000;
 
 fn parameters() -> Deadline {
-    let ms = |ms: u64| Duration::from_ns(ms * MS);
-    Deadline {
-        read_expire: ms(500),
-        write_expire: ms(5_000),
-        fifo_batch: 3,
-        writes_starved: 2,
-        prio_aging_expire: ms(10_000),
-        jiffy: ms(4),
-    }
+    Deadline { fifo_batch: 3, ..Deadline::usual() }
 }
 
 /// Requests in words: `r8` is a read of address 8, `w` a write; `+` is real time, `-` idle.

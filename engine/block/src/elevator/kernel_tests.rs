@@ -130,16 +130,9 @@ fn agreement(name: &str, parameters: Deadline) -> Agreement {
     agreement
 }
 
-fn parameters(fifo_batch: u32, writes_starved: u32, [read_ms, write_ms]: [u64; 2]) -> Deadline {
-    let ms = |ms: u64| Duration::from_us(ms * 1_000);
-    Deadline {
-        read_expire: ms(read_ms),
-        write_expire: ms(write_ms),
-        fifo_batch,
-        writes_starved,
-        prio_aging_expire: ms(10_000),
-        jiffy: ms(4),
-    }
+fn parameters(fifo_batch: u32, writes_starved: u32, expire_ms: [u64; 2]) -> Deadline {
+    let [read_expire, write_expire] = expire_ms.map(|ms| Duration::from_us(ms * 1_000));
+    Deadline { read_expire, write_expire, fifo_batch, writes_starved, ..Deadline::usual() }
 }
 
 /// Recordings, the parameters under which they were made, the least share in percent that agrees of all issues and of those with a choice, and what agrees:
