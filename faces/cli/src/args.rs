@@ -172,7 +172,7 @@ Requests are counted from 0 in the order in which they are issued, as in request
         /// Number of the request
         #[arg(long, value_name = "N", conflicts_with = "worst")]
         request: Option<u64>,
-        /// Number of the slowest requests to explain; by default 1
+        /// Number of the slowest requests to explain, those of the warm-up among them; by default 1
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
         worst: Option<u16>,
         /// Another scheduler, to be told why the request took another time under it

@@ -61,7 +61,7 @@ pub fn act(workload: &Workload, scheduler: Option<&str>, which: &Which, beside: 
     for request in &requests {
         let Some(history) = own.of(*request) else { continue };
         if let Some(other) = own.merged.get(request) {
-            text.push_str(&format!("Request {request} was merged into request {other}, and completed with it:\n"));
+            text.push_str(&format!("Request {request} was merged into request {other}, and completed with it (rows have its own arrival and waits):\n"));
         }
         let (name, decisions) = deciders.at(history.arrival_ns);
         text.push_str(&explain::history(history, name, decisions, &flows));

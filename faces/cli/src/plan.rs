@@ -138,8 +138,9 @@ pub fn check(args: &Workload) -> Result<(), Failure> {
     let mut text = format!("{name}: scenario {}, seed {}\n", scenario.hash()?, scenario.seed());
     text.push_str(&device(&scenario)?);
     for layer in scenario.blocks(&config)? {
-        let flows = layer.keys.flow.iter().map(|(name, flow)| format!("; {}: {}", escaped(name), flow.described()));
-        let flows: String = flows.collect();
+        let flows = layer.keys.flow.iter().map(|(name, flow)| (escaped(name), flow.described()));
+        let told = flows.filter(|(_, keys)| !keys.is_empty());
+        let flows: String = told.map(|(name, keys)| format!("; {name}: {keys}")).collect();
         let (elevator, depth, tags) = (layer.config.elevator.name(), layer.config.depth, layer.config.tags);
         text.push_str(&format!("block layer {elevator}, depth {depth}, {tags} tags{flows}\n"));
     }

@@ -268,7 +268,7 @@ fn row_of_writes(row: &WriteRow) -> Row {
     let (kind, load, what, cells) = match row.about {
         About::Lone => (Kind::Beside, "4 KiB, depth 1", "writes, us", times(&row.figures)),
         About::Burst => (Kind::Rates, "128 KiB in sequence", "MB/s", rate(1e6)),
-        About::Steady => (Kind::Rates, "4 KiB, depth 256, overwrites", "writes a second", rate(1.0)),
+        About::Steady => (Kind::Rates, "4 KiB, overwrites", "writes a second", rate(1.0)),
         About::Amplification => (Kind::Amplification, "steady writes", "physical over host", vec![mean]),
     };
     Row::new(kind, [&row.name, load, what], row.is_fitted, cells)

@@ -46,7 +46,7 @@ impl Done<'_> {
 }
 
 /// fio's JSON of the standard jobs on the first `size` bytes of the device of `scenario`, by default on all, under its first scheduler; if
-/// `writes`, of those that write, too, on all. Its flows do not matter. Calls `progress` with the share that is done, from several threads.
+/// `writes`, of those that write, too, on all. Its flows and `[block]` do not matter. Calls `progress` with the share that is done, from several threads.
 ///
 /// # Errors
 /// A scenario without a device that can be built, or a run that fails.
@@ -57,6 +57,9 @@ pub fn probe(
     writes: bool,
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<String, FitError> {
+    let mut drive = scenario.clone();
+    drive.set("block", "--probe", |document| document.block = None);
+    let scenario = &drive;
     let input = |error: flashlane_scenario::ScenarioError| FitError::Input(error.to_string());
     let config = scenario.device_config().map_err(input)?;
     let all = u64::from(config.ftl.logical_pages) * u64::from(config.geometry.page_bytes);

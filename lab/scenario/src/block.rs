@@ -23,7 +23,8 @@ pub struct Block {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elevator: Option<Word<ElevatorWord>>,
     /// Elevators to compare: every scheduler runs below each of them, with the keys of that one. Where a flow has a limit, below the first also without
-    /// limits. In place of `elevator`.
+    /// limits. In place of `elevator`. `run` and
+    /// `explain` take the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elevators: Option<Vec<Word<ElevatorWord>>>,
     /// Most requests that the driver has in the drive, those of all flows together, 1 to 65535. Default: `device.front.depth`, with `nvme` at most 1023;
@@ -303,7 +304,7 @@ impl Block {
         let given = |(of, key, _, value): (ElevatorWord, _, _, &mut Option<u32>)| Some((of, key, (*value)?));
         let of_another = keys.elevator_keys().filter(|(of, ..)| *of != own).find_map(given);
         if let Some((of, key, value)) = of_another {
-            let why = format!("has no effect; legal with elevator = {:?}", of.word());
+            let why = format!("has no effect; legal with elevator = {0:?}, or with {0:?} in elevators", of.word());
             return Err(KeyError::new(format!("block.{key}"), value, why));
         }
         let mut values = keys
@@ -375,7 +376,7 @@ impl BlockFlow {
             value => Ok(value),
         };
         if self.class.is_some() && !elevator.word().has_classes() {
-            let legal = "has no effect; legal with block.elevator = \"mq-deadline\"";
+            let legal = "has no effect; legal with block.elevator = \"mq-deadline\", or with that in block.elevators";
             let class = self.class.map_or("", |class| class.0.word());
             return Err(KeyError::new(format!("block.flow.{name}.class"), format!("{class:?}"), legal));
         }

@@ -78,11 +78,8 @@ fn run_mixes(
 /// Runs FLN-E8 to E13: fairness, largest slowdown, deviation of slowdowns and weighted speedup, by class of mixes.
 pub fn all(runner: &Runner<'_>) -> Result<Measurements, RunError> {
     let mut figures = Measurements::default();
-    let (count, more) = match runner.settings.variant {
-        None => (10, collectors::rows(runner)),
-        Some(_) => (variants::MIXES, Vec::new()),
-    };
-    let rows = [systems(runner, &SYSTEMS), more].concat();
+    let count = if runner.settings.variant.is_some() { variants::MIXES } else { 10 };
+    let rows = [systems(runner, &SYSTEMS), collectors::rows(runner)].concat();
     let made = run_all(runner, runner.amount(count, 2) as usize, mix_ms(runner), &rows, |_| ())?;
     for name in made.iter().flat_map(|one| &one.mix.traces) {
         if runner.trace(name)?.is_some() {

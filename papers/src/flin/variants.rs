@@ -18,7 +18,11 @@ pub const MS: u64 = 10_000;
 
 /// All variants.
 pub const VARIANTS: &[Variant] = &[
-    Variant { name: "short", about: "nothing but 10 s simulated, as under the other variants", change: |_, _| () },
+    Variant {
+        name: "short",
+        about: "10 s simulated and five mixes of each class, as under the other variants, and nothing else",
+        change: |_, _| (),
+    },
     Variant {
         name: "hard-5",
         about: "collection of the baselines may be preempted above 5 free blocks, as in the plain setting",
@@ -36,17 +40,21 @@ pub const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "first-from-10",
-        about: "collection begins at 10 free blocks; that of the baselines goes first and is never preempted",
+        about: "as in the authors' earlier simulator, collection begins at 10 free blocks; that of the baselines goes first and is never preempted",
         change: |document, _| first_from_10(document),
     },
     Variant {
         name: "gb-10",
-        about: "three tenths of the pages are valid: 10 GB for users",
+        about: "as there, three tenths of the pages are valid: 10 GB for users, not 17",
         change: |document, _| document.device.ftl.user_gb = Some(EARLIER_GB),
     },
-    Variant { name: "fetch-32", about: "32 commands of a flow are fetched", change: |document, _| fetch_32(document) },
     Variant {
-        name: "earlier",
+        name: "fetch-32",
+        about: "as there, 32 commands of a flow are fetched, not all",
+        change: |document, _| fetch_32(document),
+    },
+    Variant {
+        name: "earlier-simulator",
         about: "first-from-10, gb-10 and fetch-32 together",
         change: |document, _| {
             first_from_10(document);

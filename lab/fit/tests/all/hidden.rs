@@ -160,7 +160,7 @@ fn a_hidden_drive_is_predicted_from_its_probe() {
 
 #[test]
 fn a_probe_has_the_same_bytes_every_time_and_one_of_a_fresh_drive_is_refused() {
-    let scenario = hidden(3);
+    let mut scenario = hidden(3);
     let shares = Mutex::new(Vec::new());
     let note = |share: f64| shares.lock().expect("no panic").push(share);
     let told = probe(&scenario, None, Requests(500), false, &note).expect("a probe");
@@ -168,6 +168,10 @@ fn a_probe_has_the_same_bytes_every_time_and_one_of_a_fresh_drive_is_refused() {
     shares.sort_by(f64::total_cmp);
     assert!(shares.len() > 20 && shares[0] < 0.1 && shares.last() == Some(&1.0), "{shares:?}");
     assert!(told == probe(&scenario, None, Requests(500), false, &|_| ()).expect("a probe"));
+    let below = "[[flow]]\nname = \"x\"\nsynthetic = { requests = 1, rate_iops = 1 }\n[block]\ndepth = 1\n";
+    let below = Scenario::parse("below", below.into()).expect("a scenario");
+    scenario.set("block", "a test", |document| document.block = below.document().block.clone());
+    assert!(told == probe(&scenario, None, Requests(500), false, &|_| ()).expect("a probe"), "below a block layer");
     let part = probe(&scenario, Some(1 << 30), Requests(500), false, &|_| ()).expect("a probe");
     assert!(part != told && part.contains("\"size\": \"1073741824\""), "{part}");
     let fresh = Scenario::parse(

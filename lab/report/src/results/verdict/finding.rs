@@ -70,7 +70,7 @@ pub enum FindingKind {
     NothingToOrder,
     /// They are served better with limits of other flows than without.
     HostGains,
-    /// They are served worse with limits, or below an elevator, than without.
+    /// They are served worse with limits, or below an elevator, than without; with its tags where it has fewer.
     HostPays,
     /// Limits of other flows bring reads nothing; where the drive's scheduler takes reads first, its answer.
     LimitBringsNothing,

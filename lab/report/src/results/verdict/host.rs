@@ -80,16 +80,36 @@ fn brought(summary: &Summary, cases: &[Case], [without, with]: [usize; 2], above
         };
         let what = if above == Above::Limits { "limits" } else { block.elevator.as_str() };
         let pick = &result.decisions.pick;
-        let reads_first = kind == FindingKind::LimitBringsNothing && pick.starts_with("read-first");
+        let why = match kind {
+            FindingKind::LimitBringsNothing => pick.starts_with("read-first").then(|| pick.clone()),
+            FindingKind::HostPays if above == Above::Elevator => fewer_tags(summary, [without, with], &cases[case]),
+            _ => None,
+        };
         Some(Finding {
             baseline: Some(summary.schedulers[without].name.clone()),
-            names: std::iter::once(what.to_owned()).chain(reads_first.then(|| pick.clone())).collect(),
+            names: std::iter::once(what.to_owned()).chain(why).collect(),
             size: effect.size(),
             changes: effect.changes,
             ..about(kind, summary, &cases[case], with)
         })
     };
     told.filter_map(finding).collect()
+}
+
+/// That an elevator has fewer tags than `none`, if requests of the case's flow wait for one.
+fn fewer_tags(summary: &Summary, runs: [usize; 2], case: &Case) -> Option<String> {
+    let [without, with] = runs.map(|run| summary.schedulers[run].block.as_ref());
+    let (without, with) = (without?, with?);
+    let flow = &with.flows[case.flow?];
+    let share = flow.tag.requests as f64 / flow.requests.max(1) as f64;
+    let text = format!(
+        "it has {} tags and {} {}, and {:.0}% of the flow's requests waited for one",
+        with.nr_requests,
+        without.elevator,
+        without.nr_requests,
+        100.0 * share
+    );
+    (with.nr_requests < without.nr_requests && share >= 0.01).then_some(text)
 }
 
 /// Whether a case is of reads alone.

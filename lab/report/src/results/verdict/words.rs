@@ -98,7 +98,10 @@ fn above(finding: &Finding, who: &str, plural: bool) -> String {
             )
         }
         FindingKind::HostGains => format!("{who} gain{s} by {what} under {scheduler}: {}", changes(finding, base)),
-        _ => format!("{who} pay{s} for {what} under {scheduler}: {}", changes(finding, base)),
+        _ => {
+            let why = finding.names.get(1).map(|tags| format!("; {tags}"));
+            format!("{who} pay{s} for {what} under {scheduler}: {}{}", changes(finding, base), why.unwrap_or_default())
+        }
     }
 }
 
