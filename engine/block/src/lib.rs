@@ -1,10 +1,9 @@
 //! Block layer: what the operating system does with a request before the drive gets it.
 //!
-//! What a flow asks, a bio, passes the flow's limits and joins a request that it lies beside, or becomes one and waits for a tag; then it waits in the elevator, then
-//! for room in the drive. Named after Linux 6.18, with one
-//! hardware queue; written from its documentation and from what was seen of it. Decides and never acts: the caller says what has
-//! entered and completed and at which instant, and hands to the drive what [`Block::issue`] returns. Reads no clock. Must never know what
-//! a device does.
+//! What a flow asks, a bio, passes the flow's limits and joins a request that it lies beside, or becomes one and waits for a tag; then it waits
+//! in the elevator, then for room in the drive (model 0.17). Named after Linux 6.18, with one hardware queue; written from its documentation
+//! and from what was seen of it. Decides and never acts: the caller says what has entered and completed and at which instant, and hands to the
+//! drive what [`Block::issue`] returns. Reads no clock. Must never know what a device does.
 #![no_std]
 
 extern crate alloc;

@@ -26,6 +26,14 @@ import flashlane as fl
 from conftest import DOCUMENT
 
 
+def test_schedulers_below_elevators(small: Path) -> None:
+    """A scheduler below each elevator of the block layer, with what flows waited for there."""
+    made = fl.compare(small, schedulers=["fcfs", "late"], set={"block.elevators": ["none", "kyber"], "block.depth": 2})
+    names = ["fcfs+none", "fcfs+kyber", "late+none", "late+kyber"]
+    assert sorted(one["name"] for one in made.summary["schedulers"]) == sorted(names)
+    assert {one["block"]["elevator"] for one in made.summary["schedulers"]} == {"none", "kyber"}
+
+
 def test_the_bytes_are_the_programs(small: Path, program: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     subprocess.run([program, "compare", str(small), "--out", str(out), "--transactions"], check=True, capture_output=True)
