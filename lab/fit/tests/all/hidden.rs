@@ -42,8 +42,8 @@ fn hidden_writer(seed: u64) -> Scenario {
     scenario
 }
 
-/// A drive of a preset's family.
-fn hidden(seed: u64) -> Scenario {
+/// A drive of a preset's family with times of its own.
+pub fn hidden(seed: u64) -> Scenario {
     let preset = ["modern-tlc", "client-tlc", "datacenter-tlc", "samsung-980-pro-1tb"][drawn(seed, 0, 4) as usize];
     let read = 30_000 + drawn(seed, 1, 50_000);
     let (second, third) = (drawn(seed, 2, 10_000), 10_000 + drawn(seed, 3, 15_000));

@@ -6,3 +6,4 @@ mod hidden_drives;
 mod job_file;
 mod public;
 mod real_writes;
+mod strangers;
