@@ -89,25 +89,10 @@ impl Paper {
         place: Place<'_>,
         report: &dyn Fn(&str),
     ) -> Result<PaperResult, RunError> {
+        self.check(experiments, settings)?;
         let claims = self.claims();
-        let claimed = claims.claim.iter().map(|claim| claim.experiment.as_str());
-        let known = distinct(self.experiments().into_iter().chain(claimed));
-        if let Some(unknown) = experiments.iter().find(|name| !known.contains(&name.as_str())) {
-            let message = format!("experiment {unknown:?}: {} has {}", self.name, known.join(", "));
-            return Err(RunError::Input(message));
-        }
+        let known = self.known(&claims);
         let chosen = |name: &str| experiments.is_empty() || experiments.iter().any(|e| e == name);
-        if settings.setting == Setting::Chosen && claims.chosen.is_none() {
-            let has_one = |paper: &&Paper| paper.claims().chosen.is_some();
-            let names: Vec<&str> = PAPERS.iter().filter(has_one).map(|paper| paper.name).collect();
-            let message =
-                format!("--setting chosen: {} has the plain reading alone; {} have both", self.name, names.join(", "));
-            return Err(RunError::Input(message));
-        }
-        if let Some(variant) = settings.variant.filter(|_| settings.setting != Setting::Chosen) {
-            let message = format!("--variant {}: it varies the chosen setting; add --setting chosen", variant.name);
-            return Err(RunError::Input(message));
-        }
         let runner = Runner::new(settings, place);
         let mut figures = Measurements::default();
         for group in self.groups.iter().filter(|group| group.experiments.iter().any(|name| chosen(name))) {
@@ -125,6 +110,38 @@ impl Paper {
         let judged = claims.judge(&names, &figures.rounded(), settings.setting, &runner.seeds());
         let judged = judged.map_err(RunError::Fault)?;
         Ok(PaperResult::new(self.name, &claims.paper, &runner, judged, figures))
+    }
+
+    /// Whether these experiments can be run with these settings, before anything is.
+    ///
+    /// # Errors
+    /// An experiment that the paper has not, a setting or a variant that it has not, or a folder of traces that cannot be read.
+    pub fn check(&self, experiments: &[String], settings: &Settings) -> Result<(), RunError> {
+        let claims = self.claims();
+        let known = self.known(&claims);
+        if let Some(unknown) = experiments.iter().find(|name| !known.contains(&name.as_str())) {
+            let message = format!("experiment {unknown:?}: {} has {}", self.name, known.join(", "));
+            return Err(RunError::Input(message));
+        }
+        if settings.setting == Setting::Chosen && claims.chosen.is_none() {
+            let has_one = |paper: &&Paper| paper.claims().chosen.is_some();
+            let names: Vec<&str> = PAPERS.iter().filter(has_one).map(|paper| paper.name).collect();
+            let message =
+                format!("--setting chosen: {} has the plain reading alone; {} have both", self.name, names.join(", "));
+            return Err(RunError::Input(message));
+        }
+        if let Some(variant) = settings.variant.filter(|_| settings.setting != Setting::Chosen) {
+            let message = format!("--variant {}: it varies the chosen setting; add --setting chosen", variant.name);
+            return Err(RunError::Input(message));
+        }
+        // That the folder can be read is seen whatever trace is asked for.
+        Runner::new(settings, Place::default()).trace("").map(drop)
+    }
+
+    /// The experiments that it runs or has claims of.
+    fn known<'a>(&'a self, claims: &'a Claims) -> Vec<&'a str> {
+        let claimed = claims.claim.iter().map(|claim| claim.experiment.as_str());
+        distinct(self.experiments().into_iter().chain(claimed))
     }
 }
 

@@ -47,6 +47,7 @@ pub fn act(args: &PaperArgs) -> Result<(), Failure> {
         // The experiments are hundreds of short runs.
         memory::small_pages();
     }
+    paper.check(&args.experiment, &settings)?;
     let store = args.out.as_deref().map(|path| store(path, args)).transpose()?;
     let begun = Instant::now();
     let progress = Progress::default();

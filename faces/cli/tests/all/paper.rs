@@ -101,6 +101,19 @@ fn wrong_names_are_bad_input() {
     assert_eq!(err, "error: --traces: paper real replays the traces of a folder; name one\n");
 }
 
+#[test]
+fn what_is_wrong_is_said_before_anything_is_written() {
+    let folder = folder();
+    for wrong in
+        [&["--experiment", "E77"][..], &["--variant", "short"], &["--experiment", "E21", "--traces", "nothing"]]
+    {
+        let args = [&["paper", "flin", "--quick", "--out", "out"], wrong].concat();
+        let (_, err) = message(folder.path(), &args, 2);
+        assert!(err.starts_with("error: ") && err.lines().count() == 1, "{err}");
+        assert!(!folder.path().join("out").exists(), "{args:?}");
+    }
+}
+
 /// A variant has results of its own, which say so, and a file of its own.
 #[test]
 fn a_variant_of_the_chosen_setting_is_written_apart() {
