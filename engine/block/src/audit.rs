@@ -69,7 +69,7 @@ pub struct Violation {
 
 /// The most violations that are kept.
 const KEPT: usize = 100;
-/// Slices whose worth may go at once: one kept, one at its end, one that begins.
+/// How many slices' allowance may pass at one instant: that kept from the slice before, that of the slice that ends, and that of the one that begins.
 const SLICES: u128 = 3;
 /// Bytes that a trim counts as, and bytes of a segment.
 const TRIM_BYTES: u64 = 512;

@@ -45,7 +45,7 @@ choices! {
 }
 
 impl ElevatorWord {
-    /// Whether it goes by the I/O classes of flows.
+    /// Whether it takes I/O classes of flows into account.
     pub fn has_classes(self) -> bool {
         self == ElevatorWord::MqDeadline
     }

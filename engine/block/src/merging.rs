@@ -24,7 +24,7 @@ pub(crate) struct Merger {
     limits: Merging,
     /// The plug of each flow.
     plugs: Vec<Vec<RequestId>>,
-    /// The flows whose plug is not empty, in the order in which they began.
+    /// The flows with a plug that is not empty, the oldest plug first.
     plugged: Vec<FlowId>,
     /// Requests in the elevator that may grow, by flow, direction and the address where they begin.
     begins: BTreeSet<Place>,
@@ -99,7 +99,7 @@ impl Merger {
         core::mem::take(&mut self.plugs[flow.index()])
     }
 
-    /// The flow whose plug began first.
+    /// The flow with the oldest plug.
     pub(crate) fn first_plugged(&self) -> Option<FlowId> {
         self.plugged.first().copied()
     }

@@ -1,4 +1,5 @@
-//! `kyber`: reads, writes, trims and all else in queues of their own, each with so many in the drive at most that latencies keep to targets.
+//! `kyber`: reads, writes, trims and all else have a queue each, and a limit of how many of each are in the drive, which is adjusted to keep latencies
+//! below targets.
 //!
 //! Kinds take turns, each with a batch, in the order in which they came. Every so often it is looked at how long requests took, once enough of a kind are counted:
 //! where one in ten of a kind took longer in the drive than its target, every kind gets a depth by how long its slowest hundredth took, in quarters of its target. A
@@ -31,7 +32,7 @@ const ENOUGH: u64 = 500;
 pub(crate) struct Kyber {
     parameters: Parameters,
     kinds: [Kind; KINDS],
-    /// The kind whose turn it is, and how many of it have gone.
+    /// The kind that is being issued, and how many of its batch were issued.
     current: usize,
     batched: u32,
     /// When latencies are looked at; never while there are none since the last look.
